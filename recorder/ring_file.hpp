@@ -1,0 +1,76 @@
+// Layout of the shared ring file: what a recording process maps, and what the reader finds there after a kill.
+//
+// The file is `<trace>.ring` beside the trace file. Layout: RingFileHeader (one page), then `ring_count` RingHeaders of
+// 256 bytes, then the slots of each ring at its `data_offset`. The file is fallocate()d whole before it is mapped, so
+// that a full disk shows at creation and never as SIGBUS in a hook.
+//
+// A ring has one producer (its thread) and one consumer (the writer thread). `head` and `tail` count slots since the
+// ring's birth and never wrap; slot i lives at index i % capacity. The producer publishes with a release store of
+// `head`. The writer stores `tail` only after the frame that holds the events has been written to the trace; a batch of
+// the trace says up to which head each ring was taken (Progress), so a reader that finds both drops what it has twice.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "recorder/event.hpp"
+
+namespace plumbline::recorder {
+
+inline constexpr std::uint64_t kRingMagic = 0x31474e4952424c50;  // "PLBRING1" read as little-endian
+inline constexpr std::uint32_t kRingVersion = 1;
+inline constexpr std::size_t kRingFileHeaderBytes = 4096;
+inline constexpr std::size_t kRingHeaderBytes = 256;
+inline constexpr std::size_t kKindCount = 32;
+
+enum class RingState : std::uint32_t {
+  kFree = 0,     // no thread owns it
+  kActive = 1,   // a thread writes to it
+  kClosing = 2,  // its thread has ended; the writer frees it when it is drained
+};
+
+// A hooked call that is inside the real function. It is left behind when the call raises, or when the process dies in
+// it; `what` is zero when nothing is in flight.
+struct InFlight {
+  std::atomic<std::uint32_t> what;  // Kind of the event that would follow: kAllocFailed, kCollective, kWait
+  std::uint32_t tag;
+  std::uint64_t time_ns;
+  std::uint64_t id_or_size;
+};
+
+struct alignas(64) RingHeader {
+  std::atomic<std::uint32_t> state;  // RingState
+  std::uint32_t tid;
+  std::uint64_t generation;   // counts owners of this ring, from 1
+  std::uint64_t data_offset;  // in the file
+  std::uint64_t capacity;     // slots, a power of two
+  char thread_name[16];
+  std::uint64_t reserved0[1];
+  alignas(64) std::atomic<std::uint64_t> head;
+  std::atomic<std::uint64_t> dropped_slots;
+  InFlight in_flight;
+  alignas(64) std::atomic<std::uint64_t> tail;
+  std::uint64_t reserved1[7];
+  std::uint8_t reserved2[64];
+};
+static_assert(sizeof(RingHeader) == kRingHeaderBytes);
+
+struct RingFileHeader {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t ring_count;
+  std::uint32_t pid;
+  std::int32_t rank;     // global rank as the environment said, -1 not known
+  std::int32_t attempt;  // restart count
+  std::uint32_t reserved;
+  std::uint64_t start_monotonic_ns;
+  std::uint64_t start_realtime_ns;
+  char boot_id[40];
+  char trace_name[256];                            // file name of the trace beside it
+  std::atomic<std::uint64_t> clean_end;            // 1: the exit handler ran and everything was drained
+  std::atomic<std::uint64_t> dropped[kKindCount];  // events dropped, by Kind, over all threads
+  std::atomic<std::uint64_t> hook_fired[64];       // by hook number, see shim/hook_list.hpp; names are in the trace
+};
+static_assert(sizeof(RingFileHeader) <= kRingFileHeaderBytes);
+
+}  // namespace plumbline::recorder

@@ -1,0 +1,32 @@
+// The settings in force in a recording process: PLUMBLINE_* variables over a TOML file (PLUMBLINE_CONFIG) over
+// defaults.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace plumbline::recorder {
+
+enum class Level : std::uint8_t { kOff, kWatch, kDiagnose };
+
+struct Settings {
+  std::string run_directory;    // PLUMBLINE_RUN: exactly this; else PLUMBLINE_DIR/<name of the launch>
+  std::string config_file;      // PLUMBLINE_CONFIG
+  std::string adapter;          // PLUMBLINE_ADAPTER: path of the torch adapter; else looked up in the cache
+  std::string cache;            // PLUMBLINE_CACHE; else $XDG_CACHE_HOME/plumbline or ~/.cache/plumbline
+  std::string exclude;          // PLUMBLINE_EXCLUDE: fnmatch patterns, comma-separated, on the process's program name
+  Level level = Level::kWatch;  // PLUMBLINE_LEVEL
+  bool disabled = false;        // PLUMBLINE_DISABLE=1
+  std::uint64_t ring_bytes = 4 << 20;  // PLUMBLINE_RING_KB: a ring of the first eight threads; later ones get an eighth
+  std::uint64_t memory_bytes = 64 << 20;  // PLUMBLINE_MEMORY_MB: all rings together
+  std::uint64_t max_trace_bytes =
+      2ull << 30;                       // PLUMBLINE_MAX_MB: compressed trace of this rank; oldest frames go first
+  std::uint64_t flush_ms = 10'000;      // PLUMBLINE_FLUSH_MS: events wait in the ring at most this long
+  std::vector<std::string> complaints;  // settings that were not understood, one sentence each
+};
+
+// Reads environment and file. Never throws; what is wrong becomes a complaint and the default stays.
+Settings load_settings() noexcept;
+
+}  // namespace plumbline::recorder

@@ -1,0 +1,49 @@
+// What the preload object and the torch adapter say to each other. Plain C types and function pointers: the two are
+// built by different compilers against different standard libraries. No function of either table throws.
+//
+// The adapter exports one symbol, plumbline_adapter_init. The preload object dlopen()s the adapter in the main thread
+// (from a Python pending call, or from the first collective) and calls it once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "recorder/event.hpp"
+
+extern "C" {
+
+inline constexpr std::uint32_t kPlumblineAdapterVersion = 1;
+
+struct PlumblineHost {
+  std::uint32_t version;
+  std::uint32_t size;
+  std::uint64_t (*now_ns)();
+  bool (*active)();
+  bool (*push)(const plumbline::recorder::RecordHeader* record);
+  std::uint64_t (*text_id)(const char* text, std::size_t length);
+  std::uint64_t (*next_id)();
+  std::uint64_t (*define_group)(const char* name, const char* description, const char* backend, const char* ranks,
+                                std::int32_t rank, std::int32_t size, std::uint64_t pointer);
+  void (*promote)(const char* why);
+  void (*fact)(const char* key, const char* value);
+  void (*hook_fired)(unsigned hook);
+  void (*hook_state)(unsigned hook, const char* name, bool active, const char* detail);
+  void (*set_exception)(const char* type, const char* message);
+};
+
+struct PlumblineAdapter {
+  std::uint32_t version;
+  std::uint32_t size;
+  // Fills count_in, count_out, dtype, reduce op, peer, tag, buffers and split sizes of a c10d call from its arguments,
+  // and the group, defining it at first sight. `backend` is the c10d::Backend*, `arguments` the call's reference or
+  // value arguments in order, as pointers (an int by its value in the pointer).
+  void (*describe_collective)(plumbline::recorder::Op op, void* backend, void* const* arguments,
+                              plumbline::recorder::CollectiveRecord* record);
+  // Group of a backend without a call, 0 when it has no name yet.
+  std::uint64_t (*group_of)(void* backend);
+};
+
+// Null when this torch cannot be served; the reason is then in the host's facts.
+using PlumblineAdapterInit = const PlumblineAdapter* (*)(const PlumblineHost* host);
+
+}  // extern "C"
