@@ -1,0 +1,162 @@
+#include "tools/run_reader/text.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+namespace plumbline::tools {
+namespace {
+
+bool starts_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
+
+// Length of the printable UTF-8 code point that `text` starts with, 0 where there is none: control characters of both
+// sets (C0, C1), stray or missing continuation bytes, overlong forms of ASCII.
+std::size_t code_point_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return lead >= 0x20 && lead != 0x7f ? 1 : 0;
+  const std::size_t length = lead >= 0xf0 && lead <= 0xf4 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || length > text.size()) return 0;
+  for (std::size_t at = 1; at < length; ++at) {
+    if (starts_code_point(text[at])) return 0;
+  }
+  if (lead == 0xc2 && byte(1) < 0xa0) return 0;
+  return length;
+}
+
+// The byte at which code point number `index` starts.
+std::size_t byte_of(std::string_view text, std::size_t index) {
+  std::size_t at = 0;
+  for (; at < text.size(); ++at) {
+    if (!starts_code_point(text[at])) continue;
+    if (index == 0) return at;
+    --index;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::string bytes_text(std::uint64_t bytes) {
+  constexpr std::array kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  // 1023.95 would be shown as 1024.0 of the smaller unit.
+  while (value >= 1023.95 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+std::string duration_text(std::uint64_t nanoseconds) {
+  const double seconds = static_cast<double>(nanoseconds) / 1e9;
+  if (nanoseconds < 1000) return fmt::format("{} ns", nanoseconds);
+  if (seconds < 0.99995e-3) return fmt::format("{:.1f} us", seconds * 1e6);
+  if (seconds < 0.99995) return fmt::format("{:.1f} ms", seconds * 1e3);
+  if (seconds < 119.95) return fmt::format("{:.1f} s", seconds);
+  const std::uint64_t whole = (nanoseconds + 500'000'000) / 1'000'000'000;
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  if (whole < 86400) return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+  return fmt::format("{} d {:02} h", whole / 86400, whole / 3600 % 24);
+}
+
+std::string count_text(std::uint64_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t at = text.size(); at > 3;) {
+    at -= 3;
+    text.insert(at, 1, ',');
+  }
+  return text;
+}
+
+std::string plural(std::uint64_t count, std::string_view one, std::string_view many) {
+  if (count == 1) return fmt::format("1 {}", one);
+  if (many.empty()) return fmt::format("{} {}s", count_text(count), one);
+  return fmt::format("{} {}", count_text(count), many);
+}
+
+std::string ranks_text(std::vector<std::int32_t> ranks) {
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  std::string text;
+  for (std::size_t first = 0; first < ranks.size();) {
+    std::size_t last = first;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += std::to_string(ranks[first]);
+    if (last > first) text += (last == first + 1 ? ',' : '-') + std::to_string(ranks[last]);
+    first = last + 1;
+  }
+  return text;
+}
+
+std::string date_text(std::uint64_t realtime_ns) {
+  const auto seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000);
+  std::tm local{};
+  if (localtime_r(&seconds, &local) == nullptr) return "at an impossible date";
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}", local);
+}
+
+std::string joined(std::span<const std::string> parts, std::string_view separator) {
+  return fmt::format("{}", fmt::join(parts.begin(), parts.end(), separator));
+}
+
+std::string shortened(std::string_view text, std::size_t width) {
+  constexpr std::string_view kCut = "..";
+  const std::size_t length = width_of(text);
+  if (length <= width) return std::string(text);
+  if (width <= kCut.size()) return std::string(kCut.substr(0, width));
+  const std::size_t tail = (width - kCut.size()) / 3;
+  const std::size_t head = width - kCut.size() - tail;
+  return fmt::format("{}{}{}", text.substr(0, byte_of(text, head)), kCut, text.substr(byte_of(text, length - tail)));
+}
+
+std::string wrapped(std::string_view text, std::size_t indent) {
+  std::string out;
+  std::size_t column = 0;
+  std::size_t line_start_column = 0;
+  while (!text.empty()) {
+    const std::size_t spaces = std::min(text.find_first_not_of(' '), text.size());
+    const std::size_t end = std::min(text.find(' ', spaces), text.size());
+    const std::string_view gap = text.substr(0, spaces);
+    const std::string_view word = text.substr(spaces, end - spaces);
+    if (column > line_start_column && column + gap.size() + width_of(word) > kColumns) {
+      out += '\n';
+      out.append(indent, ' ');
+      column = line_start_column = indent;
+    } else {
+      out += gap;
+      column += gap.size();
+    }
+    out += word;
+    column += width_of(word);
+    text.remove_prefix(end);
+  }
+  return out;
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = code_point_bytes(text.substr(at));
+    if (length == 0) {
+      out += '?';
+      ++at;
+    } else {
+      out += text.substr(at, length);
+      at += length;
+    }
+  }
+  return out;
+}
+
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_code_point));
+}
+
+}  // namespace plumbline::tools

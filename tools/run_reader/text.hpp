@@ -1,0 +1,41 @@
+// Numbers, times and lists as a person reads them on a terminal.
+//
+//   bytes_text(1536)              "1.5 KiB"
+//   duration_text(83'000'000)     "83.0 ms"
+//   ranks_text({0, 1, 2, 7})      "0-2,7"
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plumbline::tools {
+
+// Output fits this many columns: what a login node's terminal or a mail shows without wrapping.
+inline constexpr std::size_t kColumns = 100;
+
+std::string bytes_text(std::uint64_t bytes);
+std::string duration_text(std::uint64_t nanoseconds);
+// 1234567 → "1,234,567".
+std::string count_text(std::uint64_t count);
+// "1 rank", "2 ranks", "3 processes": `many` is the plural where it is not `one` with an s.
+std::string plural(std::uint64_t count, std::string_view one, std::string_view many = {});
+// Sorted and shortened to intervals.
+std::string ranks_text(std::vector<std::int32_t> ranks);
+// Wall-clock time of the machine that reads: "2025-11-29 19:16:03".
+std::string date_text(std::uint64_t realtime_ns);
+std::string joined(std::span<const std::string> parts, std::string_view separator);
+// At most `width` columns, cut in the middle (the ends of a name tell most), with two dots there.
+std::string shortened(std::string_view text, std::size_t width);
+// Breaks at spaces so that no line is longer than kColumns; lines after the first start with `indent` spaces.
+std::string wrapped(std::string_view text, std::size_t indent);
+// Control characters and broken UTF-8, which a hostile or damaged trace may carry, become '?': they never reach the
+// terminal.
+std::string printable(std::string_view text);
+// Columns that a UTF-8 text takes, every code point counted as one.
+std::size_t width_of(std::string_view text);
+
+}  // namespace plumbline::tools

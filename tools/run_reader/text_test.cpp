@@ -1,0 +1,120 @@
+#include "tools/run_reader/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ctime>
+
+namespace plumbline::tools {
+namespace {
+
+TEST(TextTest, BytesTakeTheUnitThatKeepsThemShort) {
+  EXPECT_EQ(bytes_text(0), "0 B");
+  EXPECT_EQ(bytes_text(1023), "1023 B");
+  EXPECT_EQ(bytes_text(1024), "1.0 KiB");
+  EXPECT_EQ(bytes_text(1536), "1.5 KiB");
+  EXPECT_EQ(bytes_text(80ull << 30), "80.0 GiB");
+  EXPECT_EQ(bytes_text(UINT64_MAX), "16.0 EiB");
+}
+
+TEST(TextTest, BytesNeverShowAThousandAndTwentyFour) {
+  EXPECT_EQ(bytes_text((1ull << 20) - 1), "1.0 MiB");
+  EXPECT_EQ(bytes_text((1ull << 30) - 1), "1.0 GiB");
+}
+
+TEST(TextTest, DurationsFromNanosecondsToDays) {
+  EXPECT_EQ(duration_text(0), "0 ns");
+  EXPECT_EQ(duration_text(999), "999 ns");
+  EXPECT_EQ(duration_text(83'000), "83.0 us");
+  EXPECT_EQ(duration_text(83'000'000), "83.0 ms");
+  EXPECT_EQ(duration_text(12'340'000'000), "12.3 s");
+  EXPECT_EQ(duration_text(125'000'000'000), "2 min 05 s");
+  EXPECT_EQ(duration_text(3'725'000'000'000), "1 h 02 min");
+  EXPECT_EQ(duration_text(200'000'000'000'000), "2 d 07 h");
+}
+
+TEST(TextTest, DurationsNeverShowAThousandOfAUnit) {
+  EXPECT_EQ(duration_text(999'960), "1.0 ms");
+  EXPECT_EQ(duration_text(999'960'000), "1.0 s");
+  EXPECT_EQ(duration_text(119'960'000'000), "2 min 00 s");
+}
+
+TEST(TextTest, CountsAreGrouped) {
+  EXPECT_EQ(count_text(7), "7");
+  EXPECT_EQ(count_text(999), "999");
+  EXPECT_EQ(count_text(1000), "1,000");
+  EXPECT_EQ(count_text(1234567), "1,234,567");
+}
+
+TEST(TextTest, Plurals) {
+  EXPECT_EQ(plural(1, "rank"), "1 rank");
+  EXPECT_EQ(plural(0, "rank"), "0 ranks");
+  EXPECT_EQ(plural(2048, "process", "processes"), "2,048 processes");
+}
+
+TEST(TextTest, RanksBecomeIntervals) {
+  EXPECT_EQ(ranks_text({}), "");
+  EXPECT_EQ(ranks_text({3}), "3");
+  EXPECT_EQ(ranks_text({1, 0}), "0,1");
+  EXPECT_EQ(ranks_text({7, 2, 1, 0, 7}), "0-2,7");
+  EXPECT_EQ(ranks_text({0, 2, 4, 5, 6}), "0,2,4-6");
+}
+
+TEST(TextTest, DatesAreLocal) {
+  setenv("TZ", "UTC", 1);
+  tzset();
+  EXPECT_EQ(date_text(1'700'000'000'000'000'000), "2023-11-14 22:13:20");
+}
+
+TEST(TextTest, ShorteningKeepsBothEnds) {
+  EXPECT_EQ(shortened("short", 10), "short");
+  EXPECT_EQ(shortened("Optimizer.step#AdamW.step", 14), "Optimize..step");
+  EXPECT_EQ(shortened("abc", 1), ".");
+  EXPECT_EQ(shortened("abc", 0), "");
+}
+
+TEST(TextTest, ShorteningNeverCutsACodePoint) {
+  const std::string text = "ääääääääää";
+  const std::string cut = shortened(text, 8);
+  EXPECT_EQ(width_of(cut), 8U);
+  EXPECT_EQ(printable(cut), cut);
+}
+
+TEST(TextTest, WrappingKeepsLinesWithinTheColumns) {
+  std::string text;
+  for (int word = 0; word < 60; ++word) text += "seven77 ";
+  const std::string out = wrapped(text, 4);
+  std::size_t start = 0;
+  int lines = 0;
+  while (start < out.size()) {
+    const std::size_t end = std::min(out.find('\n', start), out.size());
+    EXPECT_LE(end - start, kColumns);
+    if (lines++ > 0) {
+      EXPECT_EQ(out.substr(start, 4), "    ");
+    }
+    start = end + 1;
+  }
+  EXPECT_EQ(lines, 5);
+}
+
+TEST(TextTest, WrappingLeavesAWordThatIsTooLongWhole) {
+  const std::string word(kColumns + 20, 'x');
+  EXPECT_EQ(wrapped("a " + word + " b", 2), "a\n  " + word + "\n  b");
+}
+
+TEST(TextTest, WrappingKeepsTheLeadingSpaces) { EXPECT_EQ(wrapped("  two  gaps", 4), "  two  gaps"); }
+
+TEST(TextTest, ControlCharactersNeverReachTheTerminal) {
+  EXPECT_EQ(printable("plain\ttext\x1b[31m\x7f"), "plain?text?[31m?");
+  EXPECT_EQ(printable("\xc2\x9b"), "??") << "a C1 control character starts an escape sequence too";
+}
+
+TEST(TextTest, BrokenUtf8BecomesQuestionMarks) {
+  EXPECT_EQ(printable("\xff\xfe"), "??");
+  EXPECT_EQ(printable("caf\xc3"), "caf?");
+  EXPECT_EQ(printable("caf\xc3\xa9"), "caf\xc3\xa9");
+  EXPECT_EQ(printable("\xc0\xaf"), "??") << "an overlong slash";
+}
+
+}  // namespace
+}  // namespace plumbline::tools
