@@ -1,0 +1,96 @@
+// Collectives: each call joined with the marks of its start, end, return and waits, with its outcome and its step.
+//
+//   read_collectives(trace, {}, [&](const Collective& c) { … return true; });
+//
+// They come in the order of their ends, nearly; those that never ended come last, in the order of their calls. Only the
+// calls that are under way are held in memory.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "reader/batch.hpp"
+#include "reader/stats.hpp"
+#include "reader/trace.hpp"
+
+namespace plumbline::reader {
+
+struct Collective {
+  std::uint64_t id = 0;
+  std::uint64_t group = 0;  // Trace::group()
+  std::uint64_t seq = 0;    // in its group, from 0; point-to-point calls count apart
+  Op op = Op::kUnknown;
+  ReduceOp reduce_op = ReduceOp::kNone;
+  Dtype dtype = Dtype::kUnknown;
+  Layer layer = Layer::kC10d;
+  std::uint64_t count_in = 0;
+  std::uint64_t count_out = 0;
+  std::int32_t peer = -1;  // root or peer, group-local
+  std::int32_t tensor_tag = 0;
+  std::uint64_t parent = 0;
+  std::uint64_t buffer_in = 0;
+  std::uint64_t buffer_out = 0;
+  std::uint64_t stream = 0;
+  std::uint32_t tensors_in = 0;
+  std::uint32_t tensors_out = 0;
+  std::uint32_t splits_hash = 0;
+
+  std::uint64_t enqueue_ns = 0;
+  std::uint64_t start_ns = 0;   // the backend began to execute it; 0 not seen
+  std::uint64_t end_ns = 0;     // 0: not seen
+  std::uint64_t return_ns = 0;  // the enqueuing call came back; 0 not seen
+  std::uint64_t wait_ns = 0;    // the last wait for it: begin and end; 0 not seen
+  std::uint64_t wait_end_ns = 0;
+  Outcome outcome = Outcome::kPending;
+  std::int64_t code = 0;
+  std::int64_t step = -1;  // logical step, see reader/steps.hpp; -1 when not asked for
+  std::uint32_t ring = 0;  // thread that called
+  bool in_flight = false;  // the process died inside the call
+  Place place;
+
+  // The latest time at which this rank is known to have been busy with it.
+  std::uint64_t last_seen_ns() const;
+};
+
+bool is_point_to_point(Op op);
+
+// Streaming join; feed it every frame with kCollectives | kMarks.
+class CollectiveJoin {
+ public:
+  using Visit = std::function<void(const Collective&)>;
+
+  void add(const FrameView& frame, const Visit& visit);
+  void finish(const Trace& trace, const Visit& visit);  // pending ones; in-flight evidence is applied here
+
+  std::uint64_t orphan_marks() const { return orphan_count_; }  // marks whose call was dropped or evicted
+
+ private:
+  struct Open {
+    Collective collective;
+    std::uint64_t ended_in_frame = 0;
+    bool has_record = false;
+  };
+  void apply(const MarkBatch& batch, std::size_t row);
+  Open& open(std::uint64_t id);
+  void emit_ended(const Visit& visit);
+
+  std::unordered_map<std::uint64_t, Open> open_;
+  std::vector<std::uint64_t> ended_;  // ids with an end, oldest first
+  std::size_t ended_head_ = 0;
+  std::uint64_t frame_ = 0;
+  std::uint64_t orphan_count_ = 0;
+};
+
+struct CollectiveQuery {
+  std::uint64_t from_ns = 0;  // by enqueue time
+  std::uint64_t to_ns = std::numeric_limits<std::uint64_t>::max();
+  bool steps = true;  // fill Collective::step (costs a pass over the optimizer steps, once a trace)
+};
+
+// `visit` returns false to stop.
+void read_collectives(const Trace& trace, const CollectiveQuery& query,
+                      const std::function<bool(const Collective&)>& visit);
+
+}  // namespace plumbline::reader

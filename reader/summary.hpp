@@ -1,0 +1,63 @@
+// What a summary needs, gathered in one pass over each trace.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reader/allocations.hpp"
+#include "reader/collectives.hpp"
+#include "reader/run.hpp"
+#include "reader/steps.hpp"
+
+namespace plumbline::reader {
+
+struct GroupActivity {
+  std::uint64_t group = 0;  // Trace::group(); 0: calls whose group is not known
+  std::uint64_t calls = 0;
+  std::uint64_t last_seq = 0;
+  std::uint64_t point_to_point = 0;
+  std::uint64_t pending = 0;
+  std::uint64_t failed = 0;  // failed or raised
+  std::uint64_t elements_in = 0;
+  std::uint64_t busy_ns = 0;  // sum over start (or enqueue) to end
+};
+
+struct OptimizerActivity {
+  std::uint64_t name = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t outermost = 0;
+  std::uint64_t raised = 0;
+  std::uint64_t nanoseconds = 0;
+};
+
+struct RangeActivity {
+  std::uint64_t name = 0;
+  std::uint64_t count = 0;
+  std::uint64_t nanoseconds = 0;
+};
+
+struct TraceSummary {
+  std::uint64_t first_ns = 0;
+  std::uint64_t last_ns = 0;
+  std::array<std::uint64_t, 32> events{};  // by Kind
+  std::uint64_t collectives = 0;           // outermost calls (no parent)
+  std::array<std::uint64_t, static_cast<std::size_t>(Op::kCount_)> ops{};
+  std::vector<GroupActivity> groups;
+  std::vector<Collective> pending;  // oldest first, at most kMaxPending
+  std::vector<AllocationStats> allocations;
+  std::vector<OptimizerActivity> optimizers;
+  std::vector<RangeActivity> ranges;
+  std::int64_t logical_steps = 0;
+  std::int64_t resident_peak_bytes = 0;  // of the samples; 0: none
+  std::uint64_t orphan_marks = 0;
+
+  static constexpr std::size_t kMaxPending = 64;
+};
+
+TraceSummary summarize(const Trace& trace);
+// One for each of run.traces(), on several threads.
+std::vector<TraceSummary> summarize(const Run& run);
+
+}  // namespace plumbline::reader
