@@ -30,6 +30,9 @@ std::uint64_t now_ns() noexcept;
 // True from start() on until stop(), a fatal recording failure (disk full …), or level `off` through the control file.
 bool active() noexcept;
 
+// The level in force, as set at the start or since through the control file; kOff when nothing is recorded.
+Level level() noexcept;
+
 // Creates the run directory, ring and hidden trace, and starts the writer thread. False, with one line in the log, when
 // nothing can be recorded here; the process is then left alone for good. Idempotent.
 bool start(const Settings& settings) noexcept;
@@ -41,13 +44,18 @@ bool promoted() noexcept;
 // Copies one record (header.slots slots, contiguous) into the calling thread's ring. False: dropped and counted.
 bool push(const RecordHeader& record) noexcept;
 
-// Marks a hooked call as being inside the real function, and clears the mark; see InFlight. A mark that is still set
-// when the thread records its next event, or when the process stops, means that the call raised: the recorder then
-// pushes the matching event itself (kAllocFailed, or kCollectiveEnd with Outcome::kRaised).
-void set_in_flight(Kind what, std::uint32_t tag, std::uint64_t time_ns, std::uint64_t id_or_size) noexcept;
-void clear_in_flight() noexcept;
+// Marks a hooked call as being inside the real function, and clears the mark; see InFlight. Both are called from the
+// hook's own frame, or are given its address. A mark is stale when the call has raised, which shows as follows: of an
+// allocation (kAllocFailed), by any later event of the thread; of a call (kCollective, kWait), inside of which other
+// events are normal, by a later push or mark from a frame that is not nested in the marked one, or at the end of the
+// process. The recorder then pushes the matching event itself (kAllocFailed, kCollectiveEnd or kWaitEnd with
+// Outcome::kRaised). Two calls and an allocation may be in flight on a thread; deeper ones are not marked.
+void set_in_flight(Kind what, std::uint32_t tag, std::uint64_t time_ns, std::uint64_t id_or_size,
+                   const void* frame = __builtin_frame_address(0)) noexcept;
+void clear_in_flight(const void* frame = __builtin_frame_address(0)) noexcept;
 
-// A stable id (64-bit hash) of a text; records the text the first time that this process sees it.
+// A stable id (64-bit hash) of a text; records the text the first time that this process sees it while active, so an id
+// that is kept must have been asked for while active.
 std::uint64_t text_id(std::string_view text) noexcept;
 
 // Process facts (versions, environment, how it ended …): rare.

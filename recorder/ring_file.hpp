@@ -1,8 +1,9 @@
 // Layout of the shared ring file: what a recording process maps, and what the reader finds there after a kill.
 //
 // The file is `<trace>.ring` beside the trace file. Layout: RingFileHeader (one page), then `ring_count` RingHeaders of
-// 256 bytes, then the slots of each ring at its `data_offset`. The file is fallocate()d whole before it is mapped, so
-// that a full disk shows at creation and never as SIGBUS in a hook.
+// 256 bytes, then the slots of each ring at its `data_offset`, each preceded by the ring's HookCounters. The file has its
+// full length from the start but is sparse: headers are fallocate()d at creation and a ring's region when a thread claims
+// it for the first time, so that a full disk shows there and never as SIGBUS in a hook.
 //
 // A ring has one producer (its thread) and one consumer (the writer thread). `head` and `tail` count slots since the
 // ring's birth and never wrap; slot i lives at index i % capacity. The producer publishes with a release store of
@@ -36,6 +37,13 @@ struct InFlight {
   std::uint32_t tag;
   std::uint64_t time_ns;
   std::uint64_t id_or_size;
+  std::uint64_t frame;  // address of the hook's stack frame: a call nested in it has a lower one
+};
+
+// How often each hook fired on the threads that owned the ring, at `data_offset - sizeof(HookCounters)`. The total of a
+// hook is the sum over all rings and RingFileHeader::hook_fired.
+struct HookCounters {
+  std::atomic<std::uint64_t> fired[64];
 };
 
 struct alignas(64) RingHeader {
@@ -45,13 +53,14 @@ struct alignas(64) RingHeader {
   std::uint64_t data_offset;  // in the file
   std::uint64_t capacity;     // slots, a power of two
   char thread_name[16];
-  std::uint64_t reserved0[1];
+  std::uint64_t slots_distance;  // bytes from this header to slot 0
   alignas(64) std::atomic<std::uint64_t> head;
   std::atomic<std::uint64_t> dropped_slots;
-  InFlight in_flight;
+  InFlight in_flight;              // an allocation
+  std::atomic<std::uint32_t> marks;  // how many of in_flight and calls are set
   alignas(64) std::atomic<std::uint64_t> tail;
   std::uint64_t reserved1[7];
-  std::uint8_t reserved2[64];
+  InFlight calls[2];  // collectives and waits, in no order: a call of an outer layer and one inside it
 };
 static_assert(sizeof(RingHeader) == kRingHeaderBytes);
 
@@ -69,7 +78,7 @@ struct RingFileHeader {
   char trace_name[256];                            // file name of the trace beside it
   std::atomic<std::uint64_t> clean_end;            // 1: the exit handler ran and everything was drained
   std::atomic<std::uint64_t> dropped[kKindCount];  // events dropped, by Kind, over all threads
-  std::atomic<std::uint64_t> hook_fired[64];       // by hook number, see shim/hook_list.hpp; names are in the trace
+  std::atomic<std::uint64_t> hook_fired[64];       // by hook number: firings on threads without a ring
 };
 static_assert(sizeof(RingFileHeader) <= kRingFileHeaderBytes);
 
