@@ -1,4 +1,5 @@
-"""One process, no process group. --loader fork|spawn: data comes from worker processes."""
+"""One process, no process group. --loader fork|spawn: data comes from worker processes. --profile: under PyTorch's
+profiler, with memory and stacks."""
 
 import argparse
 
@@ -27,8 +28,18 @@ def batches(loader):
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--loader", choices=["fork", "spawn"])
+    options.add_argument("--profile", action="store_true")
     options = options.parse_args()
     witness.start(distributed=False)
+    if options.profile:
+        with torch.profiler.profile(profile_memory=True, with_stack=True):
+            train(options)
+    else:
+        train(options)
+    witness.finish()
+
+
+def train(options):
     model = TinyModel()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     for inputs, labels in batches(options.loader):
@@ -37,7 +48,6 @@ def main():
         optimizer.step()
         optimizer.zero_grad()
         witness.loss(loss)
-    witness.finish()
 
 
 if __name__ == "__main__":
