@@ -1,0 +1,49 @@
+// Entry of the torch adapter: hooks what needs torch's own headers and Python's interpreter, and hands the preload
+// object the functions that read c10d's types.
+#include "shim/torch/c10d_describe.hpp"
+#include "shim/torch/c10d_group.hpp"
+#include "shim/torch/caching_allocator.hpp"
+#include "shim/torch/host.hpp"
+#include "shim/torch/process_facts.hpp"
+#include "shim/torch/python_api.hpp"
+#include "shim/torch/record_function.hpp"
+
+namespace plumbline::shim::adapter {
+namespace {
+
+void hook_ranges() noexcept {
+  const char* why = "";
+  const bool installed = install_record_function(&why);
+  report_hook(kHookRange, installed, why);
+  if (!installed) report_hook(kHookStep, false, why);
+}
+
+void hook_python() noexcept {
+  const Gil gil;
+  if (!gil) {
+    const char* const missing = python_missing();
+    return report_hook(kHookPython, false, missing != nullptr ? missing : "the interpreter is not running");
+  }
+  record_torch_facts();
+  const bool installed = install_excepthook();
+  report_hook(kHookPython, installed, installed ? "" : "sys.excepthook could not be set");
+}
+
+constexpr PlumblineAdapter kAdapter = {kPlumblineAdapterVersion, sizeof(PlumblineAdapter), describe_collective,
+                                       group_of};
+
+}  // namespace
+}  // namespace plumbline::shim::adapter
+
+extern "C" __attribute__((visibility("default"))) const PlumblineAdapter* plumbline_adapter_init(
+    const PlumblineHost* host) {
+  namespace adapter = plumbline::shim::adapter;
+  if (host == nullptr || host->version != kPlumblineAdapterVersion || host->size < sizeof(PlumblineHost)) {
+    return nullptr;
+  }
+  adapter::set_host(host);
+  adapter::hook_ranges();
+  adapter::hook_python();
+  adapter::follow_caching_allocator();
+  return &adapter::kAdapter;
+}
