@@ -214,7 +214,12 @@ struct FactRecord {
   std::uint64_t reserved[2];
 };
 
-enum class Counter : std::uint32_t { kResidentBytes = 0, kCgroupBytes = 1, kGpuUsedBytes = 2 };
+enum class Counter : std::uint32_t {
+  kResidentBytes = 0,
+  kCgroupBytes = 1,
+  kGpuUsedBytes = 2,
+  kGraphLaunches = 3,  // CUDA graph launches so far: what was captured into a graph ran again
+};
 
 // tag: Counter.
 struct SampleRecord {
@@ -225,7 +230,8 @@ struct SampleRecord {
 
 enum class CommEvent : std::uint32_t { kInit = 0, kSplit, kFinalize, kDestroy, kAbort, kRevoke, kShrink };
 
-// tag: CommEvent in bits 0–7.
+// tag: CommEvent in bits 0–7. The making of a communicator leaves two: one when the call is entered (comm 0, code
+// ncclInProgress), so that one that hangs shows, and one when it came back.
 struct CommRecord {
   RecordHeader header;
   std::uint64_t comm;    // address of the communicator

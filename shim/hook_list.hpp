@@ -12,6 +12,7 @@ namespace plumbline::shim {
   X(kHookWorkWait, "c10d Work::wait")                      \
   X(kHookCudaMalloc, "CUDA runtime allocation calls")      \
   X(kHookCachingAllocator, "CUDA caching allocator trace") \
+  X(kHookCudaGraph, "CUDA graph launches")                 \
   X(kHookNccl, "NCCL C API")                               \
   X(kHookRange, "ranges (at::RecordFunction, USER_SCOPE)") \
   X(kHookStep, "optimizer steps")                          \
