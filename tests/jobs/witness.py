@@ -42,7 +42,7 @@ def count_steps():
 
 
 def loss(value):
-    _losses.append(float(value).hex())
+    _losses.append(float(torch.as_tensor(value).detach()).hex())
 
 
 def _flight_recorder():

@@ -1,0 +1,71 @@
+"""Trains a few steps and then ends, or meets trouble, in the way that the first argument names.
+
+    segv        dereferences a null pointer in native code
+    abort       two ranks: all_reduce with different sizes; gloo aborts one of them
+    exit_now    os._exit(3), no handler runs
+    exception   an uncaught RuntimeError
+    fork        forks in the middle of training; the child trains nothing and ends both ways a child can
+    vanish      deletes the run directory under the recorder's feet and trains on
+    clean       nothing at all
+"""
+
+import ctypes
+import os
+import shutil
+import sys
+
+import torch
+import torch.distributed as dist
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "jobs"))
+import witness  # noqa: E402
+from tiny_model import TinyModel, batch, cross_entropy  # noqa: E402
+
+STEPS = 6
+
+
+def fork_children():
+    for leave in (os._exit, sys.exit):
+        child = os.fork()
+        if child == 0:
+            torch.ones(1000).sum()
+            leave(0)
+        os.waitpid(child, 0)
+
+
+def meet(fault, rank):
+    if fault == "segv":
+        ctypes.string_at(0)
+    elif fault == "abort":
+        dist.all_reduce(torch.ones(72 if rank else 360))
+    elif fault == "exit_now":
+        os._exit(3)
+    elif fault == "exception":
+        raise RuntimeError("the loss is not a number, on purpose")
+    elif fault == "fork":
+        fork_children()
+    elif fault == "vanish":
+        shutil.rmtree(os.environ["PLUMBLINE_RUN"], ignore_errors=True)
+
+
+def main():
+    fault = sys.argv[1]
+    rank, world = witness.start(distributed="RANK" in os.environ)
+    model = TinyModel()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    for step in range(STEPS):
+        inputs, labels = batch(step, rank, world)
+        loss = cross_entropy(model(inputs), labels)
+        loss.backward()
+        if world > 1:
+            dist.all_reduce(loss.detach().clone())
+        optimizer.step()
+        optimizer.zero_grad()
+        witness.loss(loss)
+        if step == STEPS // 2:
+            meet(fault, rank)
+    witness.finish()
+
+
+if __name__ == "__main__":
+    main()
