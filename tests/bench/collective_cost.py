@@ -1,0 +1,53 @@
+"""What recording one collective costs: Plumbline beside PyTorch's flight recorder, on the same gloo all_reduce.
+
+    collective_cost.py --python PYTHON --shim libplumbline.so [--rounds 10]
+
+Each round runs the three variants once, in a new order; a cost is the difference to the bare run of its round.
+"""
+
+import argparse
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import tempfile
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+
+def measure(options, variant):
+    folder = tempfile.mkdtemp(prefix="plumbline-bench-")
+    environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD" and not k.startswith("PLUMBLINE_")}
+    environment |= {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo", "TORCH_FR_BUFFER_SIZE": "0"}
+    if variant == "plumbline":
+        environment |= {"LD_PRELOAD": options.shim, "PLUMBLINE_RUN": os.path.join(folder, "run")}
+    if variant == "flight recorder":
+        environment |= {"TORCH_FR_BUFFER_SIZE": "20000"}
+    try:
+        line = [options.python, os.path.join(FOLDER, "collective_job.py")]
+        return float(subprocess.run(line, env=environment, stdout=subprocess.PIPE, check=True).stdout)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--python", required=True)
+    options.add_argument("--shim", required=True)
+    options.add_argument("--rounds", type=int, default=10)
+    options = options.parse_args()
+    variants = ["bare", "plumbline", "flight recorder"]
+    rounds = []
+    for _ in range(options.rounds):
+        rounds.append({v: measure(options, v) for v in random.sample(variants, len(variants))})
+    print("| variant | CPU ns a call (median) | on top of bare (median, min, max) |")
+    print("|---|---|---|")
+    for variant in variants:
+        extra = [r[variant] - r["bare"] for r in rounds]
+        whole = statistics.median(r[variant] for r in rounds)
+        print(f"| {variant} | {whole:.0f} | {statistics.median(extra):.0f} ({min(extra):.0f}, {max(extra):.0f}) |")
+
+
+if __name__ == "__main__":
+    main()
