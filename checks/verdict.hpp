@@ -18,12 +18,13 @@ std::string_view name_of(Status status);
 
 // One record of a trace, and what it shows.
 struct Evidence {
-  std::string trace;          // file name in the run directory
-  std::int32_t rank = -1;     // global; -1 not known
-  std::int64_t step = -1;     // logical step; -1 not known
-  std::uint64_t time_ns = 0;  // on the run's clock
-  std::uint64_t record = 0;   // id of the collective, range or step in its process
-  std::string shows;          // one clause
+  std::string trace;               // file name in the run directory
+  std::int32_t rank = -1;          // global; -1 not known
+  std::int64_t step = -1;          // logical step; -1 not known
+  std::uint64_t time_ns = 0;       // on the run's clock
+  std::uint64_t record = 0;        // id of the collective, range or step in its process
+  std::uint64_t frame_offset = 0;  // of the compressed frame that holds it, in bytes from the file's start
+  std::string shows;               // one clause
 };
 
 struct Finding {

@@ -12,21 +12,6 @@ namespace {
 
 bool starts_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
 
-// Length of the printable UTF-8 code point that `text` starts with, 0 where there is none: control characters of both
-// sets (C0, C1), stray or missing continuation bytes, overlong forms of ASCII.
-std::size_t code_point_bytes(std::string_view text) {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return lead >= 0x20 && lead != 0x7f ? 1 : 0;
-  const std::size_t length = lead >= 0xf0 && lead <= 0xf4 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || length > text.size()) return 0;
-  for (std::size_t at = 1; at < length; ++at) {
-    if (starts_code_point(text[at])) return 0;
-  }
-  if (lead == 0xc2 && byte(1) < 0xa0) return 0;
-  return length;
-}
-
 // The byte at which code point number `index` starts.
 std::size_t byte_of(std::string_view text, std::size_t index) {
   std::size_t at = 0;
@@ -53,18 +38,6 @@ std::string bytes_text(std::uint64_t bytes) {
   return fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
-std::string duration_text(std::uint64_t nanoseconds) {
-  const double seconds = static_cast<double>(nanoseconds) / 1e9;
-  if (nanoseconds < 1000) return fmt::format("{} ns", nanoseconds);
-  if (seconds < 0.99995e-3) return fmt::format("{:.1f} us", seconds * 1e6);
-  if (seconds < 0.99995) return fmt::format("{:.1f} ms", seconds * 1e3);
-  if (seconds < 119.95) return fmt::format("{:.1f} s", seconds);
-  const std::uint64_t whole = (nanoseconds + 500'000'000) / 1'000'000'000;
-  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
-  if (whole < 86400) return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
-  return fmt::format("{} d {:02} h", whole / 86400, whole / 3600 % 24);
-}
-
 std::string count_text(std::uint64_t count) {
   std::string text = std::to_string(count);
   for (std::size_t at = text.size(); at > 3;) {
@@ -78,21 +51,6 @@ std::string plural(std::uint64_t count, std::string_view one, std::string_view m
   if (count == 1) return fmt::format("1 {}", one);
   if (many.empty()) return fmt::format("{} {}s", count_text(count), one);
   return fmt::format("{} {}", count_text(count), many);
-}
-
-std::string ranks_text(std::vector<std::int32_t> ranks) {
-  std::sort(ranks.begin(), ranks.end());
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  std::string text;
-  for (std::size_t first = 0; first < ranks.size();) {
-    std::size_t last = first;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-    if (!text.empty()) text += ',';
-    text += std::to_string(ranks[first]);
-    if (last > first) text += (last == first + 1 ? ',' : '-') + std::to_string(ranks[last]);
-    first = last + 1;
-  }
-  return text;
 }
 
 std::string date_text(std::uint64_t realtime_ns) {
@@ -143,16 +101,36 @@ std::string wrapped(std::string_view text, std::size_t indent) {
 std::string printable(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = code_point_bytes(text.substr(at));
-    if (length == 0) {
+    const std::size_t length = utf8_bytes(text.substr(at));
+    const auto lead = static_cast<unsigned char>(text[at]);
+    // The C0 and C1 control characters; the latter are C2 80 to C2 9F.
+    const bool control = lead < 0x20 || lead == 0x7f || (lead == 0xc2 && length == 2 && text[at + 1] < '\xa0');
+    if (length == 0 || control) {
       out += '?';
-      ++at;
+      at += std::max<std::size_t>(length, 1);
     } else {
       out += text.substr(at, length);
       at += length;
     }
   }
   return out;
+}
+
+std::size_t utf8_bytes(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto lead = static_cast<unsigned char>(text.front());
+  if (lead < 0x80) return 1;
+  if (lead < 0xc2 || lead > 0xf4) return 0;
+  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (length > text.size()) return 0;
+  // Overlong forms, surrogates, and what lies beyond U+10FFFF show in the second byte.
+  const auto second = static_cast<unsigned char>(text[1]);
+  if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f)) return 0;
+  if ((lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f)) return 0;
+  for (std::size_t at = 1; at < length; ++at) {
+    if (starts_code_point(text[at])) return 0;
+  }
+  return length;
 }
 
 std::size_t width_of(std::string_view text) {

@@ -1,8 +1,7 @@
-// Numbers, times and lists as a person reads them on a terminal.
+// Numbers, dates and texts as a person reads them on a terminal.
 //
 //   bytes_text(1536)              "1.5 KiB"
-//   duration_text(83'000'000)     "83.0 ms"
-//   ranks_text({0, 1, 2, 7})      "0-2,7"
+//   count_text(1234567)           "1,234,567"
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace plumbline::tools {
 
@@ -18,13 +16,10 @@ namespace plumbline::tools {
 inline constexpr std::size_t kColumns = 100;
 
 std::string bytes_text(std::uint64_t bytes);
-std::string duration_text(std::uint64_t nanoseconds);
 // 1234567 → "1,234,567".
 std::string count_text(std::uint64_t count);
 // "1 rank", "2 ranks", "3 processes": `many` is the plural where it is not `one` with an s.
 std::string plural(std::uint64_t count, std::string_view one, std::string_view many = {});
-// Sorted and shortened to intervals.
-std::string ranks_text(std::vector<std::int32_t> ranks);
 // Wall-clock time of the machine that reads: "2025-11-29 19:16:03".
 std::string date_text(std::uint64_t realtime_ns);
 std::string joined(std::span<const std::string> parts, std::string_view separator);
@@ -35,6 +30,8 @@ std::string wrapped(std::string_view text, std::size_t indent);
 // Control characters and broken UTF-8, which a hostile or damaged trace may carry, become '?': they never reach the
 // terminal.
 std::string printable(std::string_view text);
+// Length of the UTF-8 code point that `text` starts with, 0 when it starts with none.
+std::size_t utf8_bytes(std::string_view text);
 // Columns that a UTF-8 text takes, every code point counted as one.
 std::size_t width_of(std::string_view text);
 

@@ -1,0 +1,31 @@
+#include "checks/call_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reader/names.hpp"
+
+namespace plumbline::checks {
+std::string call_name(const reader::Collective& call) {
+  return fmt::format("{} #{}", reader::name_of(call.op), call.seq);
+}
+
+std::string call_text(const reader::Collective& call) {
+  std::string text = call_name(call);
+  if (call.op == reader::Op::kBarrier || call.op == reader::Op::kMonitoredBarrier) return text;
+  text += ", ";
+  const auto reduce = reader::name_of(call.reduce_op);
+  if (!reduce.empty()) text += fmt::format("{} of ", reduce);
+  text += fmt::format("{}[{}]", reader::name_of(call.dtype), std::max(call.count_in, call.count_out));
+  return text;
+}
+
+std::string group_name(const reader::Group& group) {
+  if (!group.description.empty() && group.description != "undefined") return group.description;
+  return group.name.empty() ? "a group without a name" : group.name;
+}
+
+std::string time_text(double seconds) { return fmt::format("{:.3f} s", seconds); }
+
+}  // namespace plumbline::checks

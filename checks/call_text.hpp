@@ -1,0 +1,20 @@
+// Collectives, groups and times in words, the same in every check.
+#pragma once
+
+#include <string>
+
+#include "reader/collectives.hpp"
+#include "reader/definitions.hpp"
+
+namespace plumbline::checks {
+
+// "all_reduce #37": what one says to point at a call. Point-to-point calls are numbered apart.
+std::string call_name(const reader::Collective& call);
+// "all_reduce #37, sum of float32[82624]": with what it carried.
+std::string call_text(const reader::Collective& call);
+// "default_pg": the description that the job gave it, else its name.
+std::string group_name(const reader::Group& group);
+// "12.345 s".
+std::string time_text(double seconds);
+
+}  // namespace plumbline::checks

@@ -1,0 +1,72 @@
+#include "checks/ending.hpp"
+
+#include <cstring>
+
+#include "reader/liveness.hpp"
+
+namespace plumbline::checks {
+namespace {
+
+// A message is one line of a report: what follows its first line, or its hundredth byte or so, is in the trace.
+std::string first_line(const std::string& message) {
+  constexpr std::size_t kLongest = 120;
+  std::string line = message.substr(0, message.find('\n'));
+  if (line.size() > kLongest) line = line.substr(0, kLongest) + "..";
+  return line;
+}
+
+std::string exception_clause(const reader::ExitInfo& exit) {
+  if (exit.exception_class.empty()) return {};
+  std::string clause = " after " + exit.exception_class;
+  if (!exit.exception_message.empty()) clause += ": " + first_line(exit.exception_message);
+  return clause;
+}
+
+Ending recorded_ending(const reader::ExitInfo& exit) {
+  Ending ending;
+  ending.time_ns = exit.time_ns;
+  if (exit.signal != 0) {
+    ending.kind = EndingKind::kSignal;
+    ending.clause = "was killed by " + signal_name(exit.signal) + exception_clause(exit);
+  } else if (exit.status == 0 && exit.exception_class.empty()) {
+    ending.kind = EndingKind::kClean;
+    ending.clause = "exited with status 0";
+  } else if (exit.status < 0 && exit.exception_class.empty()) {
+    // It came to its end in order, but by a way that does not tell the status.
+    ending.kind = EndingKind::kClean;
+    ending.clause = "exited, status not known";
+  } else {
+    ending.kind = EndingKind::kFailed;
+    ending.clause = exit.status < 0 ? "exited, status not known" : "exited with status " + std::to_string(exit.status);
+    ending.clause += exception_clause(exit);
+  }
+  return ending;
+}
+
+}  // namespace
+
+Ending ending_of(const reader::Trace& trace) {
+  if (const reader::ExitInfo* exit = trace.exit()) return recorded_ending(*exit);
+  Ending ending;
+  ending.time_ns = trace.last_ns();
+  switch (reader::life_of(trace)) {
+    case reader::Life::kRunning:
+      ending.kind = EndingKind::kRunning;
+      ending.clause = "still runs";
+      break;
+    case reader::Life::kGone:
+      ending.kind = EndingKind::kKilled;
+      ending.clause = "ended without an exit record: killed (SIGKILL, out of memory, or os._exit)";
+      break;
+    default:
+      ending.clause = "has no exit record: killed, or still running on " + trace.host();
+  }
+  return ending;
+}
+
+std::string signal_name(int number) {
+  const char* name = sigabbrev_np(number);
+  return name == nullptr ? "signal " + std::to_string(number) : "SIG" + std::string(name);
+}
+
+}  // namespace plumbline::checks

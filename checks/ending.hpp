@@ -1,0 +1,35 @@
+// How a process ended, as a checked fact and as a clause: "was killed by SIGSEGV", "exited with status 1 after
+// ValueError: …", "still runs", "ended without an exit record …".
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "reader/trace.hpp"
+
+namespace plumbline::checks {
+
+enum class EndingKind : std::uint8_t {
+  kClean,    // exit status 0
+  kFailed,   // another exit status, or an uncaught exception
+  kSignal,   // a fatal signal that it could still record
+  kKilled,   // no exit record, and the process is gone: SIGKILL, the OOM killer, a lost machine
+  kRunning,  // it is still there
+  kUnknown,  // no exit record, and no way to ask
+};
+
+struct Ending {
+  EndingKind kind = EndingKind::kUnknown;
+  std::uint64_t time_ns = 0;  // of the exit record, else of the last event
+  std::string clause;         // follows "rank 3 "
+
+  bool ended() const { return kind != EndingKind::kRunning && kind != EndingKind::kUnknown; }
+  bool bad() const { return kind == EndingKind::kFailed || kind == EndingKind::kSignal || kind == EndingKind::kKilled; }
+};
+
+Ending ending_of(const reader::Trace& trace);
+
+// "SIGKILL" for 9.
+std::string signal_name(int number);
+
+}  // namespace plumbline::checks

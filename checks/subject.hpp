@@ -1,0 +1,34 @@
+// What checks look at: a run, with the views that several of them need, each made once and only when asked for.
+//
+// Not thread-safe: the views are made at their first use.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "reader/run.hpp"
+#include "reader/run_clock.hpp"
+#include "reader/summary.hpp"
+
+namespace plumbline::checks {
+
+class Subject {
+ public:
+  explicit Subject(const reader::Run& run) : run_(run) {}
+
+  const reader::Run& run() const { return run_; }
+  // One for each of run().traces().
+  const std::vector<reader::TraceSummary>& summaries() const;
+  const reader::RunClock& clock() const;
+  // Seconds since the start of the run.
+  double seconds(std::size_t trace, std::uint64_t time_ns) const {
+    return reader::RunClock::seconds(clock().since_start(trace, time_ns));
+  }
+
+ private:
+  const reader::Run& run_;
+  mutable std::optional<std::vector<reader::TraceSummary>> summaries_;
+  mutable std::optional<reader::RunClock> clock_;
+};
+
+}  // namespace plumbline::checks

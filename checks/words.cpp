@@ -1,0 +1,42 @@
+#include "checks/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace plumbline::checks {
+
+std::string duration_text(std::uint64_t nanoseconds) {
+  const double seconds = static_cast<double>(nanoseconds) / 1e9;
+  if (nanoseconds < 1000) return fmt::format("{} ns", nanoseconds);
+  if (seconds < 0.99995e-3) return fmt::format("{:.1f} us", seconds * 1e6);
+  if (seconds < 0.99995) return fmt::format("{:.1f} ms", seconds * 1e3);
+  if (seconds < 119.95) return fmt::format("{:.1f} s", seconds);
+  const std::uint64_t whole = (nanoseconds + 500'000'000) / 1'000'000'000;
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  if (whole < 86400) return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+  return fmt::format("{} d {:02} h", whole / 86400, whole / 3600 % 24);
+}
+
+std::string ranks_text(std::vector<std::int32_t> ranks, std::size_t most) {
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  std::string text;
+  std::size_t intervals = 0;
+  for (std::size_t first = 0; first < ranks.size(); ++intervals) {
+    if (intervals == most) return text + fmt::format(",.. ({} in all)", ranks.size());
+    std::size_t last = first;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (intervals > 0) text += ',';
+    text += std::to_string(ranks[first]);
+    if (last > first) text += (last == first + 1 ? ',' : '-') + std::to_string(ranks[last]);
+    first = last + 1;
+  }
+  return text;
+}
+
+std::string ranks_phrase(const std::vector<std::int32_t>& ranks) {
+  return (ranks.size() == 1 ? "rank " : "ranks ") + ranks_text(ranks);
+}
+
+}  // namespace plumbline::checks

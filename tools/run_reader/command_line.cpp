@@ -1,0 +1,164 @@
+#include "tools/run_reader/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+
+#include "reader/names.hpp"
+#include "tools/run_reader/exit_code.hpp"
+
+namespace plumbline::tools {
+namespace {
+
+constexpr const char* kDescription =
+    "Reads what a training job recorded: RUN is a run directory, or one trace file.\n"
+    "Exit status: 0 fine, 1 findings, 2 wrong usage or nothing readable, 3 inconclusive or data lost.";
+
+std::optional<std::int64_t> parse_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+// The texts of options, before they are understood.
+struct Raw {
+  std::string ranks;
+  std::string steps;
+  std::vector<std::string> kinds;
+};
+
+void add_filters(CLI::App& command, Options& options, Raw& raw, bool limit) {
+  command.add_option("--rank", raw.ranks, "only these ranks, such as 3 or 0,8-15");
+  command.add_option("--step", raw.steps, "only these logical steps, such as 3 or 10-20");
+  command.add_option("--from", options.filter.from_s, "only from this time on, seconds since the run's start");
+  command.add_option("--to", options.filter.to_s, "only up to this time, seconds since the run's start");
+  command.add_option("--kind", raw.kinds, "only events of this kind, such as collective or alloc_failed; repeatable")
+      ->delimiter(',');
+  if (limit) command.add_option("--limit", options.filter.limit, "at most this many events, 0: all")->default_val(200);
+}
+
+// Empty when all is understood.
+std::string understand(const Raw& raw, Filter& filter) {
+  if (!raw.ranks.empty()) {
+    const auto ranks = parse_intervals(raw.ranks);
+    if (!ranks) return "--rank " + raw.ranks + ": give ranks as 3, 0-7 or 0,2,8-15.";
+    filter.ranks = *ranks;
+  }
+  if (!raw.steps.empty()) {
+    const auto steps = parse_intervals(raw.steps);
+    if (!steps) return "--step " + raw.steps + ": give steps as 3, 10-20 or 0,2,8-15.";
+    filter.steps = *steps;
+  }
+  for (const std::string& name : raw.kinds) {
+    const auto kind = reader::kind_named(name);
+    if (!kind || *kind < recorder::Kind::kAlloc) {
+      std::string known;
+      for (int number = static_cast<int>(recorder::Kind::kAlloc); number <= static_cast<int>(recorder::Kind::kComm);
+           ++number) {
+        const auto one = static_cast<recorder::Kind>(number);
+        const bool definition =
+            one == recorder::Kind::kGroup || one == recorder::Kind::kText || one == recorder::Kind::kFact;
+        if (!definition) known += (known.empty() ? "" : ", ") + std::string(reader::name_of(one));
+      }
+      return "--kind " + name + ": there is no such kind of event. There are: " + known + ".";
+    }
+    filter.kinds.push_back(*kind);
+  }
+  if (filter.from_s > filter.to_s) return "--from is later than --to.";
+  return {};
+}
+
+}  // namespace
+
+std::optional<std::vector<Interval>> parse_intervals(const std::string& text) {
+  std::vector<Interval> intervals;
+  std::size_t start = 0;
+  while (start <= text.size()) {
+    const std::size_t end = std::min(text.find(',', start), text.size());
+    const std::string_view part = std::string_view(text).substr(start, end - start);
+    const std::size_t dash = part.find('-');
+    const auto first = parse_number(part.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : parse_number(part.substr(dash + 1));
+    if (!first || !last || *first > *last) return std::nullopt;
+    intervals.push_back({*first, *last});
+    start = end + 1;
+  }
+  return intervals;
+}
+
+CommandLine parse_command_line(const std::vector<std::string>& arguments) {
+  struct Entry {
+    Command command;
+    const char* name;
+    const char* help;
+  };
+  constexpr Entry kCommands[] = {
+      {Command::kSummary, "summary", "what went wrong, what ran, what is not covered: start here"},
+      {Command::kRanks, "ranks", "every process: rank, host, versions, how it ended"},
+      {Command::kCollectives, "collectives", "collectives by group and operation; those that did not finish"},
+      {Command::kAllocations, "allocations", "allocator: peaks, counts, requests that failed"},
+      {Command::kOptimizer, "optimizer", "optimizer steps with their settings; logical steps and their times"},
+      {Command::kRanges, "ranges", "named ranges (forward, data loader, own record_function): counts and times"},
+      {Command::kEvents, "events", "single events in the order of time, with filters"},
+      {Command::kDump, "dump", "everything as JSON lines, streamed"},
+      {Command::kExport, "export", "writes the run in another program's format"},
+      {Command::kVerify, "verify", "is the trace whole: format, frames, checksums, drops"},
+  };
+
+  Options options;
+  Raw raw;
+  bool perfetto = false;
+  CLI::App app{kDescription, "run-reader"};
+  app.set_version_flag("--version", "run-reader " PLUMBLINE_VERSION);
+  app.require_subcommand(1);
+  for (const Entry& entry : kCommands) {
+    CLI::App* command = app.add_subcommand(entry.name, entry.help);
+    command->add_option("run", options.run, "run directory or trace file")->required()->type_name("RUN");
+    switch (entry.command) {
+      case Command::kExport:
+        command->add_flag("--perfetto", perfetto, "a protobuf trace that ui.perfetto.dev opens");
+        command->add_option("-o,--output", options.output, "file to write, - for standard output")->required();
+        break;
+      case Command::kEvents:
+        add_filters(*command, options, raw, true);
+        command->add_flag("--json", options.json, "JSON lines instead of text");
+        break;
+      case Command::kDump:
+        add_filters(*command, options, raw, false);
+        command->add_flag("--json", options.json, "accepted for likeness: dump always writes JSON lines");
+        break;
+      default:
+        command->add_flag("--json", options.json, "JSON instead of text");
+    }
+    command->callback([&options, command = entry.command] { options.command = command; });
+  }
+
+  CommandLine result;
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = app.get_subcommands();
+    result.text = chosen.empty() ? app.help() : chosen.front()->help();
+    return result;
+  } catch (const CLI::CallForVersion& version) {
+    result.text = std::string(version.what()) + "\n";
+    return result;
+  } catch (const CLI::ParseError& error) {
+    result.exit_code = kExitUsage;
+    result.text = std::string("run-reader: ") + error.what() + "\nrun-reader --help tells the commands.\n";
+    return result;
+  }
+  std::string complaint = understand(raw, options.filter);
+  if (options.command == Command::kExport && !perfetto) complaint = "export: say which format, --perfetto.";
+  if (!complaint.empty()) {
+    result.exit_code = kExitUsage;
+    result.text = "run-reader: " + complaint + "\n";
+    return result;
+  }
+  result.options = std::move(options);
+  return result;
+}
+
+}  // namespace plumbline::tools
