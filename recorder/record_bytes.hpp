@@ -11,26 +11,38 @@ namespace plumbline::recorder {
 constexpr std::size_t struct_bytes(Kind kind) noexcept {
   switch (kind) {
     case Kind::kNone:
-    case Kind::kSkip: return 0;
+    case Kind::kSkip:
+      return 0;
     case Kind::kAlloc:
     case Kind::kFree:
-    case Kind::kAllocFailed: return sizeof(AllocRecord);
-    case Kind::kCollective: return sizeof(CollectiveRecord);
+    case Kind::kAllocFailed:
+      return sizeof(AllocRecord);
+    case Kind::kCollective:
+      return sizeof(CollectiveRecord);
     case Kind::kCollectiveStart:
     case Kind::kCollectiveEnd:
     case Kind::kCollectiveReturn:
     case Kind::kWait:
-    case Kind::kWaitEnd: return sizeof(CollectiveMarkRecord);
+    case Kind::kWaitEnd:
+      return sizeof(CollectiveMarkRecord);
     case Kind::kRangeBegin:
-    case Kind::kRangeEnd: return sizeof(RangeRecord);
+    case Kind::kRangeEnd:
+      return sizeof(RangeRecord);
     case Kind::kStepBegin:
-    case Kind::kStepEnd: return sizeof(StepRecord);
-    case Kind::kStepGroup: return sizeof(StepGroupRecord);
-    case Kind::kGroup: return sizeof(GroupRecord);
-    case Kind::kText: return sizeof(TextRecord);
-    case Kind::kFact: return sizeof(FactRecord);
-    case Kind::kSample: return sizeof(SampleRecord);
-    case Kind::kComm: return sizeof(CommRecord);
+    case Kind::kStepEnd:
+      return sizeof(StepRecord);
+    case Kind::kStepGroup:
+      return sizeof(StepGroupRecord);
+    case Kind::kGroup:
+      return sizeof(GroupRecord);
+    case Kind::kText:
+      return sizeof(TextRecord);
+    case Kind::kFact:
+      return sizeof(FactRecord);
+    case Kind::kSample:
+      return sizeof(SampleRecord);
+    case Kind::kComm:
+      return sizeof(CommRecord);
   }
   return 0;
 }

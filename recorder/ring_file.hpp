@@ -1,9 +1,9 @@
 // Layout of the shared ring file: what a recording process maps, and what the reader finds there after a kill.
 //
 // The file is `<trace>.ring` beside the trace file. Layout: RingFileHeader (one page), then `ring_count` RingHeaders of
-// 256 bytes, then the slots of each ring at its `data_offset`, each preceded by the ring's HookCounters. The file has its
-// full length from the start but is sparse: headers are fallocate()d at creation and a ring's region when a thread claims
-// it for the first time, so that a full disk shows there and never as SIGBUS in a hook.
+// 256 bytes, then the slots of each ring at its `data_offset`, each preceded by the ring's HookCounters. The file has
+// its full length from the start but is sparse: headers are fallocate()d at creation and a ring's region when a thread
+// claims it for the first time, so that a full disk shows there and never as SIGBUS in a hook.
 //
 // A ring has one producer (its thread) and one consumer (the writer thread). `head` and `tail` count slots since the
 // ring's birth and never wrap; slot i lives at index i % capacity. The producer publishes with a release store of
@@ -56,7 +56,7 @@ struct alignas(64) RingHeader {
   std::uint64_t slots_distance;  // bytes from this header to slot 0
   alignas(64) std::atomic<std::uint64_t> head;
   std::atomic<std::uint64_t> dropped_slots;
-  InFlight in_flight;              // an allocation
+  InFlight in_flight;                // an allocation
   std::atomic<std::uint32_t> marks;  // how many of in_flight and calls are set
   alignas(64) std::atomic<std::uint64_t> tail;
   std::uint64_t reserved1[7];

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace plumbline::recorder {
@@ -11,7 +13,8 @@ namespace plumbline::recorder {
 enum class Level : std::uint8_t { kOff, kWatch, kDiagnose };
 
 struct Settings {
-  std::string run_directory;    // PLUMBLINE_RUN: exactly this; else PLUMBLINE_DIR/<name of the launch>
+  std::string run_directory;    // PLUMBLINE_RUN: exactly this directory
+  std::string base_directory;   // PLUMBLINE_DIR: else a directory of the launch's name in here
   std::string config_file;      // PLUMBLINE_CONFIG
   std::string adapter;          // PLUMBLINE_ADAPTER: path of the torch adapter; else looked up in the cache
   std::string cache;            // PLUMBLINE_CACHE; else $XDG_CACHE_HOME/plumbline or ~/.cache/plumbline
@@ -25,6 +28,9 @@ struct Settings {
   std::uint64_t flush_ms = 10'000;      // PLUMBLINE_FLUSH_MS: events wait in the ring at most this long
   std::vector<std::string> complaints;  // settings that were not understood, one sentence each
 };
+
+std::optional<Level> parse_level(std::string_view text) noexcept;
+std::string_view level_name(Level level) noexcept;
 
 // Reads environment and file. Never throws; what is wrong becomes a complaint and the default stays.
 Settings load_settings() noexcept;

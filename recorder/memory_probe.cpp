@@ -1,0 +1,73 @@
+#include "recorder/memory_probe.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "recorder/small_file.hpp"
+
+namespace plumbline::recorder {
+namespace {
+
+int open_to_read(const std::string& path) { return open(path.c_str(), O_RDONLY | O_CLOEXEC); }
+
+std::optional<std::uint64_t> leading_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) return std::nullopt;
+  return value;
+}
+
+// Lines of /proc/self/cgroup are "0::/path" for v2 and "n:memory,…:/path" for v1. In a container the path may be that
+// of the host while the mount shows the container's own group at its root.
+int open_cgroup() {
+  const std::string groups = read_small_file("/proc/self/cgroup", 1 << 16).value_or("");
+  std::string_view rest(groups);
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (first == std::string_view::npos || second == std::string_view::npos) continue;
+    const std::string path(line.substr(second + 1));
+    const std::string_view controllers = line.substr(first + 1, second - first - 1);
+    const bool v2 = controllers.empty();
+    if (!v2 && controllers.find("memory") == std::string_view::npos) continue;
+    const std::string mount = v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
+    const std::string file = v2 ? "/memory.current" : "/memory.usage_in_bytes";
+    int fd = open_to_read(mount + path + file);
+    if (fd < 0) fd = open_to_read(mount + file);
+    if (fd >= 0) return fd;
+  }
+  return -1;
+}
+
+}  // namespace
+
+MemoryProbe::MemoryProbe() : statm_(open_to_read("/proc/self/statm")), cgroup_(open_cgroup()) {}
+
+MemoryProbe::~MemoryProbe() {
+  if (statm_ >= 0) close(statm_);
+  if (cgroup_ >= 0) close(cgroup_);
+}
+
+std::optional<std::uint64_t> MemoryProbe::resident_bytes() const {
+  if (statm_ < 0) return std::nullopt;
+  const auto text = read_small_file(statm_, 256);
+  const std::size_t blank = text ? text->find(' ') : std::string::npos;
+  if (blank == std::string::npos) return std::nullopt;
+  const auto pages = leading_number(std::string_view(*text).substr(blank + 1));
+  if (!pages) return std::nullopt;
+  return *pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::optional<std::uint64_t> MemoryProbe::cgroup_bytes() const {
+  if (cgroup_ < 0) return std::nullopt;
+  const auto text = read_small_file(cgroup_, 64);
+  return text ? leading_number(*text) : std::nullopt;
+}
+
+}  // namespace plumbline::recorder

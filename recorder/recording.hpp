@@ -1,0 +1,84 @@
+// One recording of this process, from start() to its end: files, rings, trace, and the writer thread that moves events
+// from one to the other. A recording is never destroyed: threads may still look at its rings after the end, and a
+// forked child leaves its parent's behind.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <optional>
+#include <string>
+
+#include "recorder/control_file.hpp"
+#include "recorder/drain.hpp"
+#include "recorder/hook_table.hpp"
+#include "recorder/memory_probe.hpp"
+#include "recorder/wakeup.hpp"
+
+namespace plumbline::recorder {
+
+// What the owner of a recording does when the level changes or recording ends by itself.
+struct RecordingEvents {
+  void (*level_changed)(Level level);
+  void (*failed)();
+};
+
+class Recording {
+ public:
+  Recording(const Settings& settings, HookTable& hooks, RecordingEvents events)
+      : settings_(settings), hooks_(hooks), events_(events) {}
+
+  // Makes the files and starts the writer thread. A sentence when nothing can be recorded here.
+  std::optional<std::string> open(const std::string& directory);
+
+  // Gives the files their lasting name. From any thread, one at a time.
+  void promote(std::int32_t group_rank) noexcept;
+
+  // Ends the recording and waits for the writer: a promoted trace is completed, another deleted. False when the writer
+  // did not come to an end in time; ring and trace then hold everything but the end.
+  bool close(const ExitDetails& details) noexcept;
+
+  // For the child of a fork: lets go of the parent's files and memory.
+  void abandon() noexcept;
+
+  RingMap& rings() noexcept { return rings_; }
+  const std::string& directory() const noexcept { return files_.directory(); }
+
+ private:
+  static void* thread_main(void* self);
+  bool start_thread();
+  void run();
+  std::uint64_t next_interval_ns(std::uint64_t now) noexcept;
+  void tick(std::uint64_t now);  // once a second
+  void sample(std::uint64_t now);
+  bool flush(std::uint64_t now);
+  void finish();
+  void fail(const std::string& sentence);
+
+  Settings settings_;
+  HookTable& hooks_;
+  RecordingEvents events_;
+  Identity identity_;
+  ProcessStart start_;
+  RunFiles files_;
+  RingMap rings_;
+  std::optional<TraceWriter> trace_;
+  std::optional<Drain> drain_;
+  std::optional<ControlFile> control_;
+  std::optional<MemoryProbe> memory_;
+  RingHeader* own_ring_ = nullptr;  // for the samples
+  Level level_ = Level::kWatch;
+  bool announced_ = false;  // the trace says who it is under its lasting name
+  bool failed_ = false;
+  std::uint64_t last_flush_ns_ = 0;
+  std::uint64_t last_tick_ns_ = 0;
+  double last_fill_ = 0;
+  std::uint64_t last_poll_ns_ = 0;
+
+  std::atomic<bool> promoted_{false};
+  ExitDetails exit_;
+  Wakeup stop_;
+  Wakeup ended_;
+};
+
+}  // namespace plumbline::recorder

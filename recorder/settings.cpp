@@ -1,0 +1,160 @@
+#include "recorder/settings.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "recorder/small_file.hpp"
+#include "recorder/toml.hpp"
+
+namespace plumbline::recorder {
+namespace {
+
+// One row a setting: the variable is PLUMBLINE_<NAME>, the key of the file <name>.
+struct Setting {
+  std::string_view name;
+  // False: the value was not understood.
+  bool (*apply)(Settings& settings, std::string_view value);
+  std::string_view expects;
+};
+
+bool parse_number(std::string_view text, std::uint64_t& out, std::uint64_t unit, std::uint64_t least) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return false;
+  if (value < least || value > (std::uint64_t{1} << 46) / unit) return false;
+  out = value * unit;
+  return true;
+}
+
+constexpr auto kSettings = std::to_array<Setting>({
+    {"RUN", [](Settings& s, std::string_view v) { return s.run_directory = v, !v.empty(); }, "a directory"},
+    {"DIR", [](Settings& s, std::string_view v) { return s.base_directory = v, !v.empty(); }, "a directory"},
+    {"CONFIG", [](Settings& s, std::string_view v) { return s.config_file = v, true; }, "a file"},
+    {"ADAPTER", [](Settings& s, std::string_view v) { return s.adapter = v, true; }, "a file"},
+    {"CACHE", [](Settings& s, std::string_view v) { return s.cache = v, true; }, "a directory"},
+    {"EXCLUDE", [](Settings& s, std::string_view v) { return s.exclude = v, true; }, "patterns"},
+    {"LEVEL",
+     [](Settings& s, std::string_view v) {
+       const auto level = parse_level(v);
+       if (level) s.level = *level;
+       return level.has_value();
+     },
+     "off, watch or diagnose"},
+    {"DISABLE",
+     [](Settings& s, std::string_view v) {
+       s.disabled = v == "1" || v == "true";
+       return s.disabled || v == "0" || v == "false" || v.empty();
+     },
+     "0 or 1"},
+    {"RING_KB", [](Settings& s, std::string_view v) { return parse_number(v, s.ring_bytes, 1 << 10, 1); },
+     "a number of KiB from 1"},
+    {"MEMORY_MB", [](Settings& s, std::string_view v) { return parse_number(v, s.memory_bytes, 1 << 20, 1); },
+     "a number of MiB from 1"},
+    {"MAX_MB", [](Settings& s, std::string_view v) { return parse_number(v, s.max_trace_bytes, 1 << 20, 1); },
+     "a number of MiB from 1"},
+    {"FLUSH_MS", [](Settings& s, std::string_view v) { return parse_number(v, s.flush_ms, 1, 1); },
+     "a number of milliseconds from 1"},
+});
+
+// Variables of the project's tools, not of the recorder.
+constexpr auto kForeign = std::to_array<std::string_view>({"PYTHON"});
+constexpr std::string_view kPrefix = "PLUMBLINE_";
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+void apply(Settings& settings, const Setting& setting, std::string_view value, const std::string& shown) {
+  if (setting.apply(settings, value)) return;
+  settings.complaints.push_back(shown + "=" + std::string(value) + " was not understood: it takes " +
+                                std::string(setting.expects) + "; the default stays");
+}
+
+void read_environment(Settings& settings) {
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    std::string_view text(*entry);
+    if (!text.starts_with(kPrefix)) continue;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view variable = text.substr(0, equals);
+    const std::string_view name = variable.substr(kPrefix.size());
+    bool known = false;
+    for (const std::string_view foreign : kForeign) known = known || foreign == name;
+    for (const Setting& setting : kSettings) {
+      if (setting.name != name) continue;
+      known = true;
+      apply(settings, setting, text.substr(equals + 1), std::string(variable));
+    }
+    if (!known) settings.complaints.push_back(std::string(variable) + " is not a setting of Plumbline");
+  }
+}
+
+void read_config(Settings& settings) {
+  const char* path = std::getenv("PLUMBLINE_CONFIG");
+  if (path == nullptr || *path == '\0') return;
+  const auto text = read_small_file(path, 1 << 20);
+  if (!text) {
+    settings.complaints.push_back(std::string("cannot read the settings file ") + path + ": " + std::strerror(errno));
+    return;
+  }
+  std::string error;
+  for (const auto& [key, value] : parse_toml_pairs(*text, error)) {
+    bool known = false;
+    for (const Setting& setting : kSettings) {
+      if (lower(setting.name) != key || key == "config") continue;
+      known = true;
+      apply(settings, setting, value, key);
+    }
+    if (!known) settings.complaints.push_back(std::string(path) + ": " + key + " is not a setting of Plumbline");
+  }
+  if (!error.empty()) settings.complaints.push_back(std::string(path) + ": " + error);
+}
+
+}  // namespace
+
+std::optional<Level> parse_level(std::string_view text) noexcept {
+  if (text == "off") return Level::kOff;
+  if (text == "watch") return Level::kWatch;
+  if (text == "diagnose") return Level::kDiagnose;
+  return std::nullopt;
+}
+
+std::string_view level_name(Level level) noexcept {
+  switch (level) {
+    case Level::kOff:
+      return "off";
+    case Level::kWatch:
+      return "watch";
+    case Level::kDiagnose:
+      return "diagnose";
+  }
+  return "off";
+}
+
+Settings load_settings() noexcept {
+  Settings settings;
+  read_config(settings);
+  read_environment(settings);
+  if (settings.cache.empty()) {
+    const char* base = std::getenv("XDG_CACHE_HOME");
+    const char* home = std::getenv("HOME");
+    if (base != nullptr && *base != '\0') {
+      settings.cache = std::string(base) + "/plumbline";
+    } else if (home != nullptr && *home != '\0') {
+      settings.cache = std::string(home) + "/.cache/plumbline";
+    }
+  }
+  return settings;
+}
+
+}  // namespace plumbline::recorder

@@ -1,0 +1,130 @@
+// The size cap of a trace: TraceWriter::evict() and its parts.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "recorder/file_io.hpp"
+#include "recorder/trace_writer.hpp"
+
+namespace plumbline::recorder {
+namespace {
+
+constexpr std::uint64_t kHeadFraction = 10;  // the job's start keeps a tenth of the cap
+constexpr std::uint64_t kTailFraction = 2;   // the newest frames keep half: so a rewrite is rare
+constexpr std::size_t kCopyBytes = 1 << 20;
+
+// Appends a range of one file to another. 0, or errno.
+int copy_range(int from, std::uint64_t from_offset, std::uint64_t bytes, int to, std::uint64_t to_offset,
+               std::vector<std::uint8_t>& buffer) {
+  while (bytes > 0) {
+    const std::size_t part = std::min<std::uint64_t>(bytes, kCopyBytes);
+    buffer.resize(part);
+    if (const int error = read_at(from, buffer, from_offset); error != 0) return error;
+    if (const int error = write_at(to, buffer, to_offset); error != 0) return error;
+    from_offset += part;
+    to_offset += part;
+    bytes -= part;
+  }
+  return 0;
+}
+
+void append_evicted_message(MessageBuilder& builder, const EvictedFrames& evicted, MessageBuffer& out) {
+  auto& fbb = builder.fbb();
+  const auto events = fbb.CreateVector(evicted.summary.events.data(), evicted.summary.events.size());
+  builder.finish(trace::CreateEvicted(fbb, evicted.summary.first_ns, evicted.summary.last_ns, evicted.frames,
+                                      evicted.compressed_bytes, events),
+                 out);
+}
+
+}  // namespace
+
+// Takes out the oldest event frames after the job's start, so that head, definitions, the newest frames and what is
+// coming fit. An Evicted message stands in their place; that of an earlier eviction is merged into it.
+std::optional<std::string> TraceWriter::evict(std::uint64_t coming_bytes) {
+  const std::vector<bool> leave_out = choose_evicted(coming_bytes);
+  for (std::size_t i = 0; i < index_.size(); ++i) {
+    if (!leave_out[i] || index_[i].kind != FrameKind::kEvents) continue;
+    FrameSummary summary{index_[i].first_ns, index_[i].last_ns, {}};
+    for (std::size_t k = 0; k < summary.events.size(); ++k) summary.events[k] = index_[i].events[k];
+    evicted_.summary.merge(summary);
+    evicted_.compressed_bytes += index_[i].compressed;
+    ++evicted_.frames;
+  }
+  // Definitions alone fill the cap: they stay, and the file grows over it.
+  if (std::find(leave_out.begin(), leave_out.end(), true) == leave_out.end()) return std::nullopt;
+  return rewrite(leave_out);
+}
+
+std::vector<bool> TraceWriter::choose_evicted(std::uint64_t coming_bytes) const {
+  std::vector<bool> leave_out(index_.size(), false);
+  std::uint64_t kept = coming_bytes;
+  std::uint64_t offset = 0;
+  std::size_t head_end = 0;  // frames before it are the job's start
+  for (std::size_t i = 0; i < index_.size(); ++i) {
+    offset += index_[i].compressed;
+    if (offset <= max_bytes_ / kHeadFraction && head_end == i && index_[i].kind != FrameKind::kEvicted)
+      head_end = i + 1;
+    if (i < head_end || index_[i].kind == FrameKind::kDefinitions) kept += index_[i].compressed;
+  }
+  const std::uint64_t room = kept < max_bytes_ ? std::min(max_bytes_ - kept, max_bytes_ / kTailFraction) : 0;
+  std::uint64_t tail = 0;
+  for (std::size_t i = index_.size(); i-- > head_end;) {
+    if (index_[i].kind == FrameKind::kDefinitions) continue;
+    tail += index_[i].kind == FrameKind::kEvents ? index_[i].compressed : 0;
+    leave_out[i] = index_[i].kind == FrameKind::kEvicted || tail > room;
+  }
+  return leave_out;
+}
+
+std::optional<std::string> TraceWriter::rewrite(const std::vector<bool>& leave_out) {
+  const std::string path = files_.directory() + "/." + files_.trace_name() + ".shorter";
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (fd < 0) return "cannot shorten the trace, " + path + ": " + std::strerror(errno);
+
+  MessageBuilder builder;
+  MessageBuffer message;
+  append_evicted_message(builder, evicted_, message);
+  std::optional<std::string> failure = compress(message);
+  int error = 0;
+  std::vector<FrameEntry> index;
+  std::vector<std::uint8_t> buffer;
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  bool noted = false;
+  for (std::size_t i = 0; i < index_.size() && !failure && error == 0; ++i) {
+    if (leave_out[i] && !noted) {
+      noted = true;
+      error = write_at(fd, compressed_, to);
+      index.push_back({static_cast<std::uint32_t>(compressed_.size()),
+                       static_cast<std::uint32_t>(message.size()),
+                       FrameKind::kEvicted,
+                       evicted_.summary.first_ns,
+                       evicted_.summary.last_ns,
+                       {}});
+      to += compressed_.size();
+    }
+    if (!leave_out[i] && error == 0) {
+      error = copy_range(files_.trace_fd(), from, index_[i].compressed, fd, to, buffer);
+      index.push_back(index_[i]);
+      to += index_[i].compressed;
+    }
+    from += index_[i].compressed;
+  }
+  if (error == 0 && !failure && !files_.replace_trace(path)) error = errno;
+  if (error != 0) failure = "cannot shorten the trace, " + path + ": " + std::strerror(error);
+  if (failure) {
+    close(fd);
+    unlink(path.c_str());
+    return failure;
+  }
+  close(files_.trace_fd());
+  files_.set_trace_fd(fd);
+  index_ = std::move(index);
+  offset_ = to;
+  return std::nullopt;
+}
+
+}  // namespace plumbline::recorder
