@@ -6,6 +6,7 @@
 
 #include "recorder/clock.hpp"
 #include "recorder/log.hpp"
+#include "recorder/progress.hpp"
 
 namespace plumbline::recorder {
 namespace {
@@ -99,18 +100,15 @@ std::optional<std::string> Drain::write_frames() {
 }
 
 void Drain::append_progress() {
-  auto& fbb = builder_.fbb();
-  std::vector<flatbuffers::Offset<trace::RingPosition>> positions;
+  std::vector<RingProgress> rings;
   for (std::uint32_t i = 0; i < cursors_.size(); ++i) {
-    if (cursors_[i].generation == 0) continue;
-    positions.push_back(trace::CreateRingPosition(fbb, i, cursors_[i].generation, cursors_[i].events));
+    if (cursors_[i].generation != 0) rings.push_back({i, cursors_[i].generation, cursors_[i].events});
   }
-  std::vector<std::uint64_t> dropped(kKindCount);
-  for (std::size_t k = 0; k < kKindCount; ++k) {
+  EventCounts dropped{};
+  for (std::size_t k = 0; k < dropped.size(); ++k) {
     dropped[k] = rings_.header().dropped[k].load(std::memory_order_relaxed);
   }
-  const auto rings = fbb.CreateVector(positions);
-  builder_.finish(trace::CreateProgress(fbb, monotonic_ns(), rings, fbb.CreateVector(dropped)), buffer_);
+  append_progress_message(builder_, monotonic_ns(), rings, dropped, buffer_);
 }
 
 double Drain::fullest() const noexcept {

@@ -253,8 +253,9 @@ static_assert(slots_of<AllocRecord>() == 1 && slots_of<CollectiveRecord>() == 4)
 
 // Text longer than this is cut: a record then still fits 16 slots.
 inline constexpr std::size_t kMaxText = 16 * kSlotBytes - sizeof(GroupRecord);
-// Facts are rare and may be long: a "key=value" of up to this many bytes is kept whole.
-inline constexpr std::size_t kMaxFact = 128 * kSlotBytes - sizeof(FactRecord);
+// Facts and groups are rare and may be long: a "key=value" or a list of ranks of up to this many bytes is kept whole. A
+// longer list of ranks is cut after a rank, so it is shorter than the group's size.
+inline constexpr std::size_t kMaxFact = 128 * kSlotBytes - sizeof(GroupRecord);
 
 constexpr std::uint32_t alloc_tag(Source source, int device) {
   return static_cast<std::uint32_t>(source) | static_cast<std::uint32_t>(device + 1) << 8;

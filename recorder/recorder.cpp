@@ -3,11 +3,9 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <mutex>
 #include <new>
 
@@ -15,6 +13,7 @@
 #include "recorder/log.hpp"
 #include "recorder/recording.hpp"
 #include "recorder/seen_set.hpp"
+#include "recorder/text_hash.hpp"
 
 namespace plumbline::recorder {
 namespace {
@@ -158,9 +157,17 @@ bool push_text(WithText<Record>& message, std::size_t length) noexcept {
   return push(message.record.header);
 }
 
-std::uint64_t hash_of(std::string_view text) noexcept {
-  const std::uint64_t hash = XXH3_64bits(text.data(), text.size());
-  return hash == 0 ? 1 : hash;
+// The global rank of a group's nth member; an empty list means that they are numbered alike.
+std::int32_t nth_rank(std::string_view ranks, std::int32_t n) noexcept {
+  if (ranks.empty()) return n;
+  for (; n > 0; --n) {
+    const std::size_t comma = ranks.find(',');
+    if (comma == std::string_view::npos) return -1;
+    ranks.remove_prefix(comma + 1);
+  }
+  std::int32_t rank = -1;
+  std::from_chars(ranks.data(), ranks.data() + ranks.size(), rank);
+  return rank;
 }
 
 }  // namespace
@@ -267,7 +274,7 @@ void clear_in_flight(const void* frame) noexcept {
 }
 
 std::uint64_t text_id(std::string_view text) noexcept {
-  const std::uint64_t id = hash_of(text);
+  const std::uint64_t id = text_hash(text);
   if (g_seen.contains(id) || !active()) return id;
   WithText<TextRecord> message;
   message.record = {{now_ns(), Kind::kText, 0, 0, 0}, id, 0};
@@ -296,33 +303,24 @@ std::uint64_t next_id() noexcept { return g_next_id.fetch_add(1, std::memory_ord
 std::uint64_t define_group(std::string_view name, std::string_view description, std::string_view backend,
                            std::string_view ranks, std::int32_t rank, std::int32_t size,
                            std::uint64_t pointer) noexcept {
+  const std::uint64_t id = group_hash(name, ranks);
+  if (g_seen.contains(id) || !active()) return id;
+  std::int32_t unknown = -1;
+  g_group_rank.compare_exchange_strong(unknown, nth_rank(ranks, rank), std::memory_order_relaxed);
+
   WithText<GroupRecord> message;
   std::size_t length = 0;
-  const auto append = [&](std::string_view part) {
-    const std::size_t take = std::min(part.size(), kMaxText - length);
+  const auto append = [&](std::string_view part, std::size_t limit) {
+    const std::size_t take = std::min(part.size(), limit - length);
     std::memcpy(message.text + length, part.data(), take);
     length += take;
   };
-  append(name);
-  append({"\0", 1});
-  const std::size_t name_end = length;
-  append(description);
-  append({"\0", 1});
-  append(backend);
-  append({"\0", 1});
-  const std::size_t ranks_at = length;
-  append(ranks);
-  // Every rank of a group must come to the same id: from its name and its ranks, whatever was cut.
-  const std::uint64_t id = hash_of(std::string_view(message.text, name_end)) ^ (hash_of(ranks) * 0x9e3779b97f4a7c15u);
-  if (g_seen.contains(id) || !active()) return id;
-  if (g_group_rank.load(std::memory_order_relaxed) < 0) {
-    std::int32_t global = rank;
-    std::string_view list(message.text + ranks_at, length - ranks_at);
-    for (std::int32_t i = 0; i < rank && !list.empty(); ++i)
-      list.remove_prefix(std::min(list.find(','), list.size() - 1) + 1);
-    std::from_chars(list.data(), list.data() + list.size(), global);
-    g_group_rank.store(global, std::memory_order_relaxed);
+  for (const std::string_view part : {name, description, backend}) {
+    append(part, std::min(length + kMaxText / 4, kMaxText));
+    append({"\0", 1}, kMaxFact);
   }
+  if (length + ranks.size() > kMaxFact) ranks = ranks.substr(0, ranks.rfind(',', kMaxFact - length));
+  append(ranks, kMaxFact);
   message.record = {{now_ns(), Kind::kGroup, 0, 0, 0}, id, pointer, rank, size};
   if (push_text(message, length)) g_seen.insert(id);
   return id;
