@@ -5,8 +5,10 @@
 #include <algorithm>
 
 #include "reader/names.hpp"
+#include "reader/steps.hpp"
 
 namespace plumbline::checks {
+
 std::string call_name(const reader::Collective& call) {
   return fmt::format("{} #{}", reader::name_of(call.op), call.seq);
 }
@@ -24,6 +26,11 @@ std::string call_text(const reader::Collective& call) {
 std::string group_name(const reader::Group& group) {
   if (!group.description.empty() && group.description != "undefined") return group.description;
   return group.name.empty() ? "a group without a name" : group.name;
+}
+
+std::string step_clause(const reader::Trace& trace, std::uint64_t time_ns) {
+  if (trace.steps().count() == 0) return {};
+  return fmt::format(", step {}", trace.steps().step_at(time_ns));
 }
 
 std::string time_text(double seconds) { return fmt::format("{:.3f} s", seconds); }

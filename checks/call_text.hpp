@@ -1,10 +1,12 @@
 // Collectives, groups and times in words, the same in every check.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "reader/collectives.hpp"
 #include "reader/definitions.hpp"
+#include "reader/trace.hpp"
 
 namespace plumbline::checks {
 
@@ -14,6 +16,8 @@ std::string call_name(const reader::Collective& call);
 std::string call_text(const reader::Collective& call);
 // "default_pg": the description that the job gave it, else its name.
 std::string group_name(const reader::Group& group);
+// ", step 7"; nothing where the trace has no optimizer steps to count by.
+std::string step_clause(const reader::Trace& trace, std::uint64_t time_ns);
 // "12.345 s".
 std::string time_text(double seconds);
 

@@ -93,7 +93,7 @@ std::string waiting_line(const Subject& subject, const OpenCallMember& member) {
   std::string line = fmt::format("rank {} waits in {} since {}", member.rank, call_text(call),
                                  time_text(subject.seconds(member.trace, call.enqueue_ns)));
   if (until > call.enqueue_ns) line += fmt::format(" (for {})", duration_text(until - call.enqueue_ns));
-  line += fmt::format(", step {}", trace.steps().step_at(call.enqueue_ns));
+  line += step_clause(trace, call.enqueue_ns);
   const LastActivity activity = last_activity(trace, call.enqueue_ns);
   if (activity.open_range) line += fmt::format(", inside {}", trace.text(activity.open_range->name));
   if (call.wait_ns != 0 && call.wait_end_ns == 0) line += ", in Work.wait()";

@@ -46,9 +46,9 @@ Finding finding_of(const Subject& subject, const MatchedCollective& match, const
                                              group, call.tensor_tag);
   if (!peer.present) finding.ranks = {peer.rank};
   const Ending ending = ending_of(trace);
-  finding.details.push_back(fmt::format("rank {} waits in {} since {}, step {}; it {}", waiting.rank, call_text(call),
+  finding.details.push_back(fmt::format("rank {} waits in {} since {}{}; it {}", waiting.rank, call_text(call),
                                         time_text(subject.seconds(waiting.trace, call.enqueue_ns)),
-                                        trace.steps().step_at(call.enqueue_ns), ending.clause));
+                                        step_clause(trace, call.enqueue_ns), ending.clause));
   bool peer_ended = false;
   if (peer.has_trace) {
     const Ending peer_ending = ending_of(subject.run().traces()[peer.trace]);

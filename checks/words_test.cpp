@@ -5,6 +5,20 @@
 namespace plumbline::checks {
 namespace {
 
+TEST(WordsTest, BytesTakeTheUnitThatKeepsThemShort) {
+  EXPECT_EQ(bytes_text(0), "0 B");
+  EXPECT_EQ(bytes_text(1023), "1023 B");
+  EXPECT_EQ(bytes_text(1024), "1.0 KiB");
+  EXPECT_EQ(bytes_text(1536), "1.5 KiB");
+  EXPECT_EQ(bytes_text(80ull << 30), "80.0 GiB");
+  EXPECT_EQ(bytes_text(UINT64_MAX), "16.0 EiB");
+}
+
+TEST(WordsTest, BytesNeverShowAThousandAndTwentyFour) {
+  EXPECT_EQ(bytes_text((1ull << 20) - 1), "1.0 MiB");
+  EXPECT_EQ(bytes_text((1ull << 30) - 1), "1.0 GiB");
+}
+
 TEST(WordsTest, DurationsFromNanosecondsToDays) {
   EXPECT_EQ(duration_text(0), "0 ns");
   EXPECT_EQ(duration_text(999), "999 ns");

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <ctime>
 
 namespace plumbline::tools {
@@ -24,19 +23,6 @@ std::size_t byte_of(std::string_view text, std::size_t index) {
 }
 
 }  // namespace
-
-std::string bytes_text(std::uint64_t bytes) {
-  constexpr std::array kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  if (bytes < 1024) return fmt::format("{} B", bytes);
-  double value = static_cast<double>(bytes) / 1024;
-  std::size_t unit = 0;
-  // 1023.95 would be shown as 1024.0 of the smaller unit.
-  while (value >= 1023.95 && unit + 1 < kUnits.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  return fmt::format("{:.1f} {}", value, kUnits[unit]);
-}
 
 std::string count_text(std::uint64_t count) {
   std::string text = std::to_string(count);

@@ -1,6 +1,5 @@
 // Numbers, dates and texts as a person reads them on a terminal.
 //
-//   bytes_text(1536)              "1.5 KiB"
 //   count_text(1234567)           "1,234,567"
 #pragma once
 
@@ -10,12 +9,18 @@
 #include <string>
 #include <string_view>
 
+#include "checks/words.hpp"
+
 namespace plumbline::tools {
+
+using checks::bytes_text;
+using checks::duration_text;
+using checks::ranks_phrase;
+using checks::ranks_text;
 
 // Output fits this many columns: what a login node's terminal or a mail shows without wrapping.
 inline constexpr std::size_t kColumns = 100;
 
-std::string bytes_text(std::uint64_t bytes);
 // 1234567 → "1,234,567".
 std::string count_text(std::uint64_t count);
 // "1 rank", "2 ranks", "3 processes": `many` is the plural where it is not `one` with an s.

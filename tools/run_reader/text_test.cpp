@@ -8,20 +8,6 @@
 namespace plumbline::tools {
 namespace {
 
-TEST(TextTest, BytesTakeTheUnitThatKeepsThemShort) {
-  EXPECT_EQ(bytes_text(0), "0 B");
-  EXPECT_EQ(bytes_text(1023), "1023 B");
-  EXPECT_EQ(bytes_text(1024), "1.0 KiB");
-  EXPECT_EQ(bytes_text(1536), "1.5 KiB");
-  EXPECT_EQ(bytes_text(80ull << 30), "80.0 GiB");
-  EXPECT_EQ(bytes_text(UINT64_MAX), "16.0 EiB");
-}
-
-TEST(TextTest, BytesNeverShowAThousandAndTwentyFour) {
-  EXPECT_EQ(bytes_text((1ull << 20) - 1), "1.0 MiB");
-  EXPECT_EQ(bytes_text((1ull << 30) - 1), "1.0 GiB");
-}
-
 TEST(TextTest, CountsAreGrouped) {
   EXPECT_EQ(count_text(7), "7");
   EXPECT_EQ(count_text(999), "999");
