@@ -1,13 +1,12 @@
 // Which c10d collective the calling thread is inside: written by the c10d hooks, read by the hooks of the libraries
 // that c10d calls (NCCL), so that an inner call names its parent and a new communicator its process group.
 //
-//   CurrentCall outer = current_call;                       // in the hook of the outer layer
-//   current_call = {id, group, __builtin_frame_address(0)};
-//   real(…);
-//   current_call = outer;
+//   const CurrentCall outer = enclosing_call(__builtin_frame_address(0));
+//   record.parent = outer.collective;
 //
-// An exception of the real call passes through that hook without running its last line, so the entry can outlive its
-// frame. Stacks grow downwards: an entry is alive only for code whose frame lies below the entry's own.
+// An exception of the real call passes through the c10d hook without running its last line, so the entry can outlive
+// its frame. Stacks grow downwards: an entry is alive only for code whose frame lies below the entry's own. That is
+// necessary, not sufficient; shim/core/live_frame.hpp tells for certain, at a price.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +17,8 @@ struct CurrentCall {
   std::uint64_t collective;  // CollectiveRecord::id, 0 none
   std::uint64_t group;       // GroupRecord::group, 0 not known
   const void* frame;         // frame of the hook that entered it
+  const void* caller;        // where that hook returns to
+  std::uint64_t works;       // work objects that it has enqueued so far
 };
 
 [[gnu::tls_model("initial-exec")]] inline thread_local constinit CurrentCall current_call{};

@@ -1,0 +1,24 @@
+// The marks of a collective's life, and the tables that say which call a work object belongs to.
+#pragma once
+
+#include <cstdint>
+
+#include "recorder/recorder.hpp"
+#include "shim/c10d/pending_calls.hpp"
+
+namespace plumbline::shim {
+
+inline constinit WorkTable works;
+inline constinit PendingCalls pending_calls;
+
+inline void push_mark(recorder::Kind kind, std::uint64_t call,
+                      recorder::Outcome outcome = recorder::Outcome::kPending) noexcept {
+  const recorder::CollectiveMarkRecord mark{
+      {recorder::now_ns(), kind, recorder::slots_of<recorder::CollectiveMarkRecord>(), 0,
+       static_cast<std::uint32_t>(outcome)},
+      call,
+      0};
+  recorder::push(mark.header);
+}
+
+}  // namespace plumbline::shim

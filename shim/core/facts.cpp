@@ -1,0 +1,117 @@
+#include "shim/core/facts.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "recorder/recorder.hpp"
+#include "recorder/small_file.hpp"
+#include "shim/build_id.hpp"
+#include "shim/core/activation.hpp"
+
+namespace plumbline::shim {
+namespace {
+
+using recorder::fact;
+
+constexpr std::string_view kPrefixes[] = {
+    "NCCL_",  "TORCH_",     "TORCHELASTIC_", "TORCHINDUCTOR_", "TORCHDYNAMO_", "PYTORCH_", "GLOO_",  "CUDA_",
+    "CUBLAS", "CUDNN_",     "NVIDIA_",       "OMP_",           "MKL_",         "KMP_",     "GOMP_",  "MASTER_",
+    "TP_",    "PLUMBLINE_", "OMPI_COMM_",    "PMI_",           "PMIX_RANK",    "MV2_COMM", "UCX_",   "FI_",
+    "SLURM_JOB_ID", "SLURM_JOB_NAME", "SLURM_JOB_NODELIST", "SLURM_JOB_NUM_NODES", "SLURM_JOB_PARTITION",
+    "SLURM_LOCALID", "SLURM_NODEID", "SLURM_NODELIST", "SLURM_NNODES", "SLURM_NTASKS", "SLURM_PROCID",
+    "SLURM_RESTART_COUNT", "SLURM_STEP_ID", "ACCELERATE_", "DS_", "HSA_", "HIP_", "ROCR_", "RCCL_",
+};
+constexpr std::string_view kNames[] = {
+    "RANK",        "LOCAL_RANK",       "GROUP_RANK",           "ROLE_RANK",   "ROLE_NAME",  "WORLD_SIZE",
+    "LOCAL_WORLD_SIZE", "GROUP_WORLD_SIZE", "ROLE_WORLD_SIZE",  "LD_PRELOAD",  "LD_LIBRARY_PATH",
+    "PYTHONPATH",  "PYTHONHASHSEED",   "PYTHONUNBUFFERED",     "MALLOC_CONF", "MALLOC_ARENA_MAX",
+    "VIRTUAL_ENV", "CONDA_PREFIX",     "TOKENIZERS_PARALLELISM", "HF_HUB_OFFLINE",
+};
+constexpr std::string_view kSecretWords[] = {"KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH"};
+
+void report_environment() noexcept {
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || !is_reported_variable(text.substr(0, equals))) continue;
+    fact("env." + std::string(text.substr(0, equals)), text.substr(equals + 1));
+  }
+}
+
+std::string joined_command_line() noexcept {
+  std::string text = recorder::read_small_file("/proc/self/cmdline").value_or("");
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  for (char& c : text) {
+    if (c == '\0') c = ' ';
+  }
+  return text;
+}
+
+std::string target_of_link(const char* link) noexcept {
+  char target[4096];
+  const ssize_t length = readlink(link, target, sizeof target);
+  return length > 0 ? std::string(target, static_cast<std::size_t>(length)) : std::string{};
+}
+
+void report_settings() noexcept {
+  const recorder::Settings& settings = settings_in_force();
+  fact("settings.level", recorder::level_name(settings.level));
+  fact("settings.config", settings.config_file);
+  fact("settings.ring_bytes", std::to_string(settings.ring_bytes));
+  fact("settings.memory_bytes", std::to_string(settings.memory_bytes));
+  fact("settings.max_trace_bytes", std::to_string(settings.max_trace_bytes));
+  fact("settings.flush_ms", std::to_string(settings.flush_ms));
+  for (std::size_t i = 0; i < settings.complaints.size(); ++i) {
+    fact("settings.complaint." + std::to_string(i), settings.complaints[i]);
+  }
+}
+
+int report_library(dl_phdr_info* library, std::size_t /*size*/, void* /*argument*/) noexcept {
+  const std::string_view path = library->dlpi_name != nullptr ? library->dlpi_name : "";
+  if (path.find('/') == std::string_view::npos) return 0;  // the program itself, and the vdso
+  std::string build_id;
+  for (int i = 0; i < library->dlpi_phnum && build_id.empty(); ++i) {
+    const auto& segment = library->dlpi_phdr[i];
+    if (segment.p_type != PT_NOTE) continue;
+    build_id = build_id_in_notes(reinterpret_cast<const void*>(library->dlpi_addr + segment.p_vaddr), segment.p_filesz);
+  }
+  fact("library." + std::string(path.substr(path.rfind('/') + 1)), std::string(path) + " " + build_id);
+  return 0;
+}
+
+}  // namespace
+
+bool is_reported_variable(std::string_view name) noexcept {
+  for (const std::string_view word : kSecretWords) {
+    if (name.find(word) != std::string_view::npos) return false;
+  }
+  for (const std::string_view prefix : kPrefixes) {
+    if (name.substr(0, prefix.size()) == prefix) return true;
+  }
+  for (const std::string_view known : kNames) {
+    if (name == known) return true;
+  }
+  return false;
+}
+
+void report_identity() noexcept {
+  fact("process.command", joined_command_line());
+  fact("process.executable", target_of_link("/proc/self/exe"));
+  fact("process.directory", target_of_link("/proc/self/cwd"));
+  fact("process.parent", std::to_string(getppid()));
+  report_settings();
+  report_environment();
+}
+
+void report_torch(const std::string& libtorch, const TorchBuild& torch) noexcept {
+  fact("torch.library", libtorch);
+  fact("torch.identity", torch.identity);
+  fact("torch.version", torch.version);
+}
+
+void report_libraries() noexcept { dl_iterate_phdr(report_library, nullptr); }
+
+}  // namespace plumbline::shim

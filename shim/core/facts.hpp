@@ -1,0 +1,24 @@
+// What a trace says about its process, beside what the recorder itself writes down: command line, environment,
+// libraries. Keys are dotted: "process.command", "env.NCCL_DEBUG", "library.libc10.so".
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "shim/adapter_path.hpp"
+
+namespace plumbline::shim {
+
+// At the start of recording: cheap, reads a few files of /proc.
+void report_identity() noexcept;
+
+// Once torch is there.
+void report_torch(const std::string& libtorch, const TorchBuild& torch) noexcept;
+
+// Every library in the process with its build id, by the loader's own list. Not from a hot path, nor inside dlopen.
+void report_libraries() noexcept;
+
+// Whether a variable of the environment belongs in a trace: by an allow-list, and never one that sounds like a secret.
+bool is_reported_variable(std::string_view name) noexcept;
+
+}  // namespace plumbline::shim

@@ -1,0 +1,52 @@
+#include "shim/core/host_table.hpp"
+
+#include "recorder/recorder.hpp"
+#include "shim/core/activation.hpp"
+
+namespace plumbline::shim {
+namespace {
+
+constexpr const char* or_empty(const char* text) noexcept { return text != nullptr ? text : ""; }
+
+std::uint64_t text_id(const char* text, std::size_t length) noexcept { return recorder::text_id({text, length}); }
+
+std::uint64_t define_group(const char* name, const char* description, const char* backend, const char* ranks,
+                           std::int32_t rank, std::int32_t size, std::uint64_t pointer) noexcept {
+  return recorder::define_group(or_empty(name), or_empty(description), or_empty(backend), or_empty(ranks), rank, size,
+                                pointer);
+}
+
+// An optimizer step in a forked child is what makes it a process of its own in the trace.
+void promote(const char* why) noexcept { open_for_training(or_empty(why)); }
+
+void fact(const char* key, const char* value) noexcept { recorder::fact(or_empty(key), or_empty(value)); }
+
+void hook_state(unsigned hook, const char* name, bool active, const char* detail) noexcept {
+  recorder::hook_state(hook, or_empty(name), active, or_empty(detail));
+}
+
+void set_exception(const char* type, const char* message) noexcept {
+  recorder::set_exception(or_empty(type), or_empty(message));
+}
+
+constexpr PlumblineHost kHost = {
+    kPlumblineAdapterVersion,
+    sizeof(PlumblineHost),
+    recorder::now_ns,
+    recorder::active,
+    [](const recorder::RecordHeader* record) { return recorder::push(*record); },
+    text_id,
+    recorder::next_id,
+    define_group,
+    promote,
+    fact,
+    recorder::hook_fired,
+    hook_state,
+    set_exception,
+};
+
+}  // namespace
+
+const PlumblineHost& host_table() noexcept { return kHost; }
+
+}  // namespace plumbline::shim

@@ -1,0 +1,10 @@
+# cmake -DLISTS=a.txt,b.txt -DSCRIPT=out.map -P version_script.cmake: the linker's version script from export lists.
+string(REPLACE "," ";" lists "${LISTS}")
+set(symbols "")
+foreach(list IN LISTS lists)
+  file(STRINGS ${list} lines REGEX "^[A-Za-z_]")
+  list(APPEND symbols ${lines})
+endforeach()
+list(SORT symbols)
+list(JOIN symbols ";\n    " body)
+file(WRITE ${SCRIPT} "{\n  global:\n    ${body};\n  local:\n    *;\n};\n")
