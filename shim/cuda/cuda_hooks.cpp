@@ -37,9 +37,9 @@ bool may_record(Hook hook) noexcept {
   return true;
 }
 
-// NCCL's own memory is told apart from the job's.
-void push(Kind kind, Source source, const void* address, std::size_t size) noexcept {
-  const Source owner = nccl::nccl_thread.inside != 0 ? Source::kNcclInternal : source;
+// NCCL's own memory is told apart from the job's: that which it takes inside a call, and in its own threads.
+void push(Kind kind, Source source, bool for_nccl, const void* address, std::size_t size) noexcept {
+  const Source owner = for_nccl || nccl::nccl_thread.inside != 0 ? Source::kNcclInternal : source;
   const int device = source == Source::kCudaHost ? -1 : current_device();
   const recorder::AllocRecord record{
       {recorder::now_ns(), kind, recorder::slots_of<recorder::AllocRecord>(), 0, recorder::alloc_tag(owner, device)},
@@ -51,15 +51,16 @@ void push(Kind kind, Source source, const void* address, std::size_t size) noexc
 template <class... Rest>
 int allocate(RuntimeFunction& function, const void* site, Source source, void** address, std::size_t size,
              Rest... rest) noexcept {
-  const auto real = reinterpret_cast<int (*)(void**, std::size_t, Rest...)>(function.get(site));
+  const Found found = function.get(site);
+  const auto real = reinterpret_cast<int (*)(void**, std::size_t, Rest...)>(found.pointer);
   if (real == nullptr) return kSymbolNotFound;
   const int code = real(address, size, rest...);
   const int saved_errno = errno;
   if (may_record(kHookCudaMalloc)) {
     if (code != 0) {
-      push(Kind::kAllocFailed, source, nullptr, size);
+      push(Kind::kAllocFailed, source, found.for_nccl, nullptr, size);
     } else if (address != nullptr && *address != nullptr) {
-      push(Kind::kAlloc, source, *address, size);
+      push(Kind::kAlloc, source, found.for_nccl, *address, size);
     }
   }
   errno = saved_errno;
@@ -68,16 +69,17 @@ int allocate(RuntimeFunction& function, const void* site, Source source, void** 
 
 template <class... Rest>
 int release(RuntimeFunction& function, const void* site, Source source, void* address, Rest... rest) noexcept {
-  const auto real = reinterpret_cast<int (*)(void*, Rest...)>(function.get(site));
+  const Found found = function.get(site);
+  const auto real = reinterpret_cast<int (*)(void*, Rest...)>(found.pointer);
   if (real == nullptr) return kSymbolNotFound;
   const int saved_errno = errno;
-  if (address != nullptr && may_record(kHookCudaMalloc)) push(Kind::kFree, source, address, 0);
+  if (address != nullptr && may_record(kHookCudaMalloc)) push(Kind::kFree, source, found.for_nccl, address, 0);
   errno = saved_errno;
   return real(address, rest...);
 }
 
 int launch(RuntimeFunction& function, const void* site, void* graph, void* stream) noexcept {
-  const auto real = reinterpret_cast<int (*)(void*, void*)>(function.get(site));
+  const auto real = reinterpret_cast<int (*)(void*, void*)>(function.get(site).pointer);
   if (real == nullptr) return kSymbolNotFound;
   const int saved_errno = errno;
   if (may_record(kHookCudaGraph)) {

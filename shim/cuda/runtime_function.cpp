@@ -1,6 +1,9 @@
 #include "shim/cuda/runtime_function.hpp"
 
+#include <dlfcn.h>
 #include <errno.h>
+
+#include <cstring>
 
 #include "shim/core/library_symbol.hpp"
 #include "shim/core/log.hpp"
@@ -21,12 +24,18 @@ void* look_up(const char* symbol, const void* site) noexcept {
   return nullptr;
 }
 
+// NCCL allocates in threads of its own too.
+bool is_nccl(const void* site) noexcept {
+  Dl_info info{};
+  return ::dladdr(site, &info) != 0 && std::strstr(info.dli_fname, "libnccl.so") != nullptr;
+}
+
 }  // namespace
 
-void* RuntimeFunction::find(const void* site) noexcept {
+Found RuntimeFunction::find(const void* site) noexcept {
   const int saved_errno = errno;
-  void* found = look_up(symbol_, site);
-  if (found != nullptr) {
+  const Found found{look_up(symbol_, site), is_nccl(site)};
+  if (found.pointer != nullptr) {
     remember(site, found);
   } else if (!complained.exchange(true)) {
     log_line("%s was called, and no loaded CUDA runtime has it", symbol_);
@@ -35,12 +44,13 @@ void* RuntimeFunction::find(const void* site) noexcept {
   return found;
 }
 
-void RuntimeFunction::remember(const void* site, void* function) noexcept {
+void RuntimeFunction::remember(const void* site, const Found& found) noexcept {
   constexpr std::size_t kSites = sizeof sites_ / sizeof sites_[0];
   if (used_.load(std::memory_order_relaxed) >= kSites) return;
   const std::size_t slot = used_.fetch_add(1, std::memory_order_relaxed);
   if (slot >= kSites) return;
-  sites_[slot].function.store(function, std::memory_order_relaxed);
+  sites_[slot].function.store(found.pointer, std::memory_order_relaxed);
+  sites_[slot].for_nccl.store(found.for_nccl, std::memory_order_relaxed);
   sites_[slot].address.store(site, std::memory_order_release);
 }
 

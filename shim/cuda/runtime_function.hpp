@@ -6,18 +6,25 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 
 namespace plumbline::shim::cuda {
+
+// `pointer` null: no loaded runtime has the function. `for_nccl`: the calling code is NCCL's.
+struct Found {
+  void* pointer;
+  bool for_nccl;
+};
 
 class RuntimeFunction {
  public:
   explicit constexpr RuntimeFunction(const char* symbol) noexcept : symbol_(symbol) {}
 
-  // Null, with one line in the log, when no loaded runtime has it. `site` is the return address of the hook.
-  void* get(const void* site) noexcept {
+  // `site` is the return address of the hook. What is missing is told in the log, once.
+  Found get(const void* site) noexcept {
     for (const Site& known : sites_) {
-      if (known.address.load(std::memory_order_acquire) == site) return known.function.load(std::memory_order_relaxed);
+      if (known.address.load(std::memory_order_acquire) == site) {
+        return {known.function.load(std::memory_order_relaxed), known.for_nccl.load(std::memory_order_relaxed)};
+      }
     }
     return find(site);
   }
@@ -26,10 +33,11 @@ class RuntimeFunction {
   struct Site {
     std::atomic<const void*> address;
     std::atomic<void*> function;
+    std::atomic<bool> for_nccl;
   };
 
-  [[gnu::cold, gnu::noinline]] void* find(const void* site) noexcept;
-  void remember(const void* site, void* function) noexcept;
+  [[gnu::cold, gnu::noinline]] Found find(const void* site) noexcept;
+  void remember(const void* site, const Found& found) noexcept;
 
   const char* symbol_;
   std::atomic<std::size_t> used_{0};

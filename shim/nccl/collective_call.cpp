@@ -39,7 +39,7 @@ void push_return(std::uint64_t id, int code, bool captured) noexcept {
 
 CallTicket begin_collective(const NcclCall& call, const void* frame) noexcept {
   const CallTicket ticket{recorder::next_id(), cuda::is_capturing(call.stream)};
-  nccl_thread.group_captured |= ticket.captured;
+  if (ticket.captured) nccl_thread.group_captured = true;
   Comm* comm = known_comm(call.comm);
   const std::int32_t rank = comm == nullptr ? -1 : comm->rank;
   const Counts counts = counts_of(call, rank, comm == nullptr ? 0 : comm->size);

@@ -1,4 +1,4 @@
-// What the calling thread is doing inside NCCL: 16 bytes of static thread-local storage.
+// What the calling thread is doing inside NCCL, in one word of static thread-local storage.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,12 @@
 namespace plumbline::shim::nccl {
 
 struct NcclThread {
-  std::uint64_t group_call;   // id of the open group call, 0 none
-  std::uint32_t group_depth;  // ncclGroupStart calls without their ncclGroupEnd
-  std::uint16_t inside;       // real NCCL functions on the stack: what they call is their own affair
-  bool group_captured;        // a member of the open group went to a capturing stream
+  std::uint64_t group_call : 44;     // id of the open group call, 0 none
+  std::uint64_t group_captured : 1;  // a member of the open group went to a capturing stream
+  std::uint64_t group_depth : 11;    // ncclGroupStart calls without their ncclGroupEnd
+  std::uint64_t inside : 8;          // real NCCL functions on the stack: what they call is their own affair
 };
-static_assert(sizeof(NcclThread) == 16);
+static_assert(sizeof(NcclThread) == 8);
 
 [[gnu::tls_model("initial-exec")]] inline thread_local constinit NcclThread nccl_thread{};
 
