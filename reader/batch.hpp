@@ -43,6 +43,7 @@ struct Place {
 
 struct BatchHeader {
   std::uint32_t ring = 0;
+  std::uint64_t generation = 0;  // which of the threads that owned the ring one after the other; 0 not known
   std::size_t count = 0;
   Column time_ns;
   Place place;
@@ -130,14 +131,14 @@ struct Query {
 // All batches of one frame, in the order of the file; batches of one ring follow each other in time. Frames are nearly
 // ordered in time: threads are drained one after the other, so neighbouring frames may overlap by some milliseconds.
 struct FrameView {
-  std::span<const AllocationBatch> allocations;
-  std::span<const CollectiveBatch> collectives;
-  std::span<const MarkBatch> marks;
-  std::span<const RangeBatch> ranges;
-  std::span<const StepBatch> steps;
-  std::span<const StepGroupBatch> step_groups;
-  std::span<const SampleBatch> samples;
-  std::span<const CommBatch> comms;
+  std::span<const AllocationBatch> allocations = {};
+  std::span<const CollectiveBatch> collectives = {};
+  std::span<const MarkBatch> marks = {};
+  std::span<const RangeBatch> ranges = {};
+  std::span<const StepBatch> steps = {};
+  std::span<const StepGroupBatch> step_groups = {};
+  std::span<const SampleBatch> samples = {};
+  std::span<const CommBatch> comms = {};
   std::uint64_t offset = 0;  // of the frame in the file
   bool from_ring = false;    // taken from the ring file: what the writer had not written yet when the process died
 };

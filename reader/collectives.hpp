@@ -50,6 +50,9 @@ struct Collective {
   bool in_flight = false;  // the process died inside the call
   Place place;
 
+  // Nothing more is to be expected of it: it ended, or its call came back without the means to see an end (a return is
+  // recorded only then; of the NCCL C API, whose work goes on on the device).
+  bool settled() const { return end_ns != 0 || return_ns != 0; }
   // The latest time at which this rank is known to have been busy with it.
   std::uint64_t last_seen_ns() const;
 };
@@ -62,25 +65,27 @@ class CollectiveJoin {
   using Visit = std::function<void(const Collective&)>;
 
   void add(const FrameView& frame, const Visit& visit);
-  void finish(const Trace& trace, const Visit& visit);  // pending ones; in-flight evidence is applied here
+  // Gives out those that never ended; in-flight evidence of the trace is applied here.
+  void finish(const std::vector<InFlightCall>& in_flight, const Visit& visit);
 
-  std::uint64_t orphan_marks() const { return orphan_count_; }  // marks whose call was dropped or evicted
+  std::size_t open() const { return open_.size(); }
+  std::uint64_t orphan_marks() const { return orphan_marks_; }  // whose call was dropped or evicted
 
  private:
   struct Open {
     Collective collective;
-    std::uint64_t ended_in_frame = 0;
     bool has_record = false;
+    std::uint32_t marks = 0;
   };
-  void apply(const MarkBatch& batch, std::size_t row);
-  Open& open(std::uint64_t id);
-  void emit_ended(const Visit& visit);
+  void add_records(const CollectiveBatch& batch);
+  void add_marks(const MarkBatch& batch);
+  void give_settled(const Visit& visit);
 
   std::unordered_map<std::uint64_t, Open> open_;
-  std::vector<std::uint64_t> ended_;  // ids with an end, oldest first
-  std::size_t ended_head_ = 0;
-  std::uint64_t frame_ = 0;
-  std::uint64_t orphan_count_ = 0;
+  // Ids that were settled, by the frame in which they were: marks of other threads may follow in the next one.
+  std::vector<std::uint64_t> settled_before_;
+  std::vector<std::uint64_t> settled_now_;
+  std::uint64_t orphan_marks_ = 0;
 };
 
 struct CollectiveQuery {

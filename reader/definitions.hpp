@@ -92,7 +92,8 @@ struct InFlightCall {
 struct Damage {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
-  std::string what;  // one sentence
+  std::string what;      // one sentence
+  bool cut_off = false;  // the file ends in the middle of a frame: a killed writer, or one still at work
 };
 
 struct Definitions {
@@ -108,8 +109,18 @@ struct Definitions {
   std::string_view text(std::uint64_t id) const;  // "?" when the trace does not define it
   std::string_view fact(std::string_view key) const;
   const Group* group(std::uint64_t id) const;
-  const Group* world_group() const;                // the group of all ranks, null when none was made
-  const Thread* thread(std::uint32_t ring) const;  // the last owner of a ring
+  const Group* world_group() const;  // the group of all ranks, null when none was made
+  // The owner of a ring in one generation; 0: its last owner. Null when not known.
+  const Thread* thread(std::uint32_t ring, std::uint64_t generation = 0) const;
+
+  void add_fact(std::string_view key, std::string_view value);
+  void add_group(Group group);  // a group that is defined again replaces itself
+  void add_thread(Thread thread);
+
+ private:
+  std::unordered_map<std::string, std::size_t> fact_index_;
+  std::unordered_map<std::uint64_t, std::size_t> group_index_;
+  std::unordered_map<std::uint64_t, std::size_t> thread_index_;  // by a mix of ring and generation
 };
 
 }  // namespace plumbline::reader

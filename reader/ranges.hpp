@@ -31,7 +31,6 @@ class RangeJoin {
 
  private:
   std::unordered_map<std::uint64_t, Range> open_;
-  std::vector<Range> early_ends_;  // ends read before their begin: another thread's, drained a little earlier
 };
 
 // `visit` returns false to stop.

@@ -98,6 +98,9 @@ class StepTimeline {
   std::int64_t exact_until_ = -1;
 };
 
+// What Trace::steps() keeps.
+StepTimeline infer_steps(const Trace& trace);
+
 // Optimizer steps of a trace, with their logical step, in the order of their ends; `visit` returns false to stop.
 void read_optimizer_steps(const Trace& trace, const Query& window,
                           const std::function<bool(const OptimizerStep&)>& visit);

@@ -1,0 +1,165 @@
+#include "reader/allocations.hpp"
+
+#include <algorithm>
+
+namespace plumbline::reader {
+namespace {
+
+// Addresses of one space are freed by the same family of calls. A block of the caching allocator starts at the address
+// of its segment, and a segment at that of its cudaMalloc: they must not be taken for one another.
+std::uint64_t space_of(Source source) {
+  switch (source) {
+    case Source::kCpu:
+      return 0;
+    case Source::kCudaHost:
+      return 1;
+    case Source::kCudaMalloc:
+    case Source::kCudaAsync:
+    case Source::kCudaManaged:
+    case Source::kNcclInternal:
+      return 2;
+    case Source::kCachingBlock:
+      return 3;
+    case Source::kCachingSegment:
+      return 4;
+  }
+  return 5;
+}
+
+// User addresses leave the upper seven bits free.
+constexpr unsigned kSpaceShift = 58;
+
+std::uint64_t key_of(std::uint64_t tag, std::uint64_t address) {
+  return address ^ (space_of(recorder::source_of(static_cast<std::uint32_t>(tag))) + 1) << kSpaceShift;
+}
+
+bool on_device(Source source) { return source != Source::kCpu && source != Source::kCudaHost; }
+
+// Segments and blocks lie within what the runtime calls handed out; with expandable segments there are no such calls.
+bool nests(Source source) { return source == Source::kCachingBlock || source == Source::kCachingSegment; }
+
+}  // namespace
+
+void AllocationAnalyzer::observe(Observer observer, void* context) {
+  observer_ = observer;
+  context_ = context;
+}
+
+AllocationStats& AllocationAnalyzer::stats_of(std::uint64_t tag) {
+  if (last_tag_ < tags_.size() && tags_[last_tag_] == tag) return stats_[last_tag_];
+  last_tag_ = static_cast<std::size_t>(std::find(tags_.begin(), tags_.end(), tag) - tags_.begin());
+  if (last_tag_ == tags_.size()) {
+    tags_.push_back(tag);
+    AllocationStats& fresh = stats_.emplace_back();
+    fresh.source = recorder::source_of(static_cast<std::uint32_t>(tag));
+    fresh.device = recorder::device_of(static_cast<std::uint32_t>(tag));
+  }
+  return stats_[last_tag_];
+}
+
+void AllocationAnalyzer::allocate(std::uint64_t tag, std::uint64_t time_ns, std::uint64_t address, std::uint64_t size) {
+  AllocationStats& stats = stats_of(tag);
+  ++stats.allocations;
+  stats.bytes += size;
+  stats.largest = std::max(stats.largest, size);
+  const auto [entry, found] = map_.insert(key_of(tag, address));
+  if (found) {
+    AllocationStats& before = stats_of(entry->tag);
+    --before.live;
+    before.live_bytes -= entry->size;
+    ++before.replaced;
+  }
+  AllocationStats& now = stats_of(tag);
+  entry->size = size;
+  entry->time_ns = time_ns;
+  entry->tag = tag;
+  ++now.live;
+  now.live_bytes += size;
+  if (now.live_bytes > now.peak_bytes) {
+    now.peak_bytes = now.live_bytes;
+    now.peak_ns = time_ns;
+  }
+  if (observer_ != nullptr) observer_(context_, now, time_ns);
+}
+
+void AllocationAnalyzer::release(std::uint64_t tag, std::uint64_t time_ns, std::uint64_t address) {
+  AddressMap::Entry* const entry = map_.find(key_of(tag, address));
+  if (entry == nullptr) {
+    AllocationStats& stats = stats_of(tag);
+    ++stats.frees;
+    ++stats.unmatched_frees;
+    return;
+  }
+  AllocationStats& stats = stats_of(entry->tag);
+  ++stats.frees;
+  if (time_ns < entry->time_ns && stats.replaced != 0) {
+    // The free of the allocation that stood here before: its thread was drained later than that of the new one.
+    --stats.replaced;
+    return;
+  }
+  --stats.live;
+  stats.live_bytes -= entry->size;
+  map_.erase(entry);
+  if (observer_ != nullptr) observer_(context_, stats, time_ns);
+}
+
+void AllocationAnalyzer::add_rows(const AllocationBatch& batch, std::size_t first, std::size_t last) {
+  for (std::size_t i = first; i < last; ++i) {
+    switch (static_cast<Kind>(batch.kind[i])) {
+      case Kind::kAlloc:
+        allocate(batch.tag[i], batch.time_ns[i], batch.address[i], batch.size[i]);
+        break;
+      case Kind::kFree:
+        release(batch.tag[i], batch.time_ns[i], batch.address[i]);
+        break;
+      default: {
+        AllocationStats& stats = stats_of(batch.tag[i]);
+        ++stats.failures;
+        stats.failed_bytes = std::max(stats.failed_bytes, batch.size[i]);
+        break;
+      }
+    }
+  }
+}
+
+void AllocationAnalyzer::add(const FrameView& frame) {
+  // One thread's events are in order already.
+  if (frame.allocations.size() == 1) return add_rows(frame.allocations[0], 0, frame.allocations[0].count);
+  merger_.start({.allocations = frame.allocations});
+  for (Row row; merger_.next(row);) add_rows(frame.allocations[row.batch], row.row, row.row + 1);
+}
+
+AllocationStats AllocationAnalyzer::total(bool device_memory) const {
+  AllocationStats total;
+  total.source = device_memory ? Source::kCudaMalloc : Source::kCpu;
+  for (const AllocationStats& s : stats_) {
+    if (on_device(s.source) != device_memory || nests(s.source)) continue;
+    total.allocations += s.allocations;
+    total.frees += s.frees;
+    total.failures += s.failures;
+    total.bytes += s.bytes;
+    total.largest = std::max(total.largest, s.largest);
+    total.failed_bytes = std::max(total.failed_bytes, s.failed_bytes);
+    total.live += s.live;
+    total.live_bytes += s.live_bytes;
+    total.unmatched_frees += s.unmatched_frees;
+    total.replaced += s.replaced;
+  }
+  return total;
+}
+
+std::vector<LiveAllocation> AllocationAnalyzer::live() const {
+  std::vector<LiveAllocation> live;
+  live.reserve(map_.size());
+  map_.for_each([&](const AddressMap::Entry& entry) {
+    const auto tag = static_cast<std::uint32_t>(entry.tag);
+    live.push_back({entry.key ^ key_of(entry.tag, 0), entry.size, entry.time_ns, recorder::source_of(tag),
+                    recorder::device_of(tag)});
+  });
+  std::sort(live.begin(), live.end(), [](const LiveAllocation& a, const LiveAllocation& b) {
+    return a.size != b.size ? a.size > b.size : a.time_ns < b.time_ns;
+  });
+  return live;
+}
+
+}  // namespace plumbline::reader

@@ -1,0 +1,137 @@
+#include "reader/definition_reader.hpp"
+
+#include <charconv>
+#include <numeric>
+
+#include "recorder/trace_generated.h"
+
+namespace plumbline::reader {
+namespace {
+
+std::string text_of(const flatbuffers::String* text) { return text != nullptr ? text->str() : std::string(); }
+
+std::vector<int> all_ranks(int size) {
+  std::vector<int> ranks(static_cast<std::size_t>(size > 0 && size <= kMaxGroupSize ? size : 0));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+ProcessInfo process_of(const trace::Process& p) {
+  ProcessInfo info;
+  info.format = p.format();
+  info.plumbline_version = text_of(p.plumbline_version());
+  info.host = text_of(p.host());
+  info.boot_id = text_of(p.boot_id());
+  info.pid = p.pid();
+  info.start_monotonic_ns = p.start_monotonic_ns();
+  info.start_realtime_ns = p.start_realtime_ns();
+  info.rank = p.rank();
+  info.local_rank = p.local_rank();
+  info.world_size = p.world_size();
+  info.attempt = p.attempt();
+  info.ring_name = text_of(p.ring_name());
+  info.level = text_of(p.level());
+  return info;
+}
+
+Group group_of(const trace::Group& g) {
+  Group group;
+  group.id = g.id();
+  group.name = text_of(g.name());
+  group.description = text_of(g.description());
+  group.backend = text_of(g.backend());
+  group.pointer = g.pointer();
+  group.rank = g.rank();
+  group.size = g.size();
+  group.time_ns = g.time_ns();
+  if (g.ranks() != nullptr && g.ranks()->size() != 0)
+    group.ranks.assign(g.ranks()->begin(), g.ranks()->end());
+  else
+    group.ranks = all_ranks(group.size);
+  return group;
+}
+
+void absorb(const trace::Process& process, Definitions& to) {
+  to.process = process_of(process);
+  to.has_process = true;
+}
+
+void absorb(const trace::Facts& facts, Definitions& to) {
+  if (facts.facts() == nullptr) return;
+  for (const trace::Fact* fact : *facts.facts()) to.add_fact(text_of(fact->key()), text_of(fact->value()));
+}
+
+void absorb(const trace::Texts& texts, Definitions& to) {
+  if (texts.texts() == nullptr) return;
+  for (const trace::Text* text : *texts.texts()) to.texts.try_emplace(text->id(), text_of(text->text()));
+}
+
+void absorb(const trace::Groups& groups, Definitions& to) {
+  if (groups.groups() == nullptr) return;
+  for (const trace::Group* group : *groups.groups()) to.add_group(group_of(*group));
+}
+
+void absorb(const trace::Threads& threads, Definitions& to) {
+  if (threads.threads() == nullptr) return;
+  for (const trace::Thread* t : *threads.threads())
+    to.add_thread({t->ring(), t->generation(), t->tid(), text_of(t->name())});
+}
+
+void absorb(const trace::Hooks& hooks, Definitions& to) {
+  if (hooks.hooks() == nullptr) return;
+  to.hooks.clear();
+  for (const trace::HookCount* hook : *hooks.hooks())
+    to.hooks.push_back({text_of(hook->name()), hook->active(), hook->fired(), text_of(hook->detail())});
+}
+
+void absorb(const trace::Exit& exit, Definitions& to) {
+  to.exit = ExitInfo{exit.time_ns(), exit.status(), exit.signal(), text_of(exit.exception_class()),
+                     text_of(exit.exception_message())};
+}
+
+}  // namespace
+
+std::vector<int> parse_ranks(std::string_view text, int size) {
+  if (text.empty()) return all_ranks(size);
+  std::vector<int> ranks;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    int rank = 0;
+    const auto [next, error] = std::from_chars(at, end, rank);
+    if (error != std::errc()) break;
+    ranks.push_back(rank);
+    at = next < end ? next + 1 : next;
+  }
+  return ranks;
+}
+
+bool absorb_definition(const trace::Message& message, Definitions& definitions) {
+  switch (message.body_type()) {
+    case trace::Body::Process:
+      absorb(*message.body_as_Process(), definitions);
+      return true;
+    case trace::Body::Facts:
+      absorb(*message.body_as_Facts(), definitions);
+      return true;
+    case trace::Body::Texts:
+      absorb(*message.body_as_Texts(), definitions);
+      return true;
+    case trace::Body::Groups:
+      absorb(*message.body_as_Groups(), definitions);
+      return true;
+    case trace::Body::Threads:
+      absorb(*message.body_as_Threads(), definitions);
+      return true;
+    case trace::Body::Hooks:
+      absorb(*message.body_as_Hooks(), definitions);
+      return true;
+    case trace::Body::Exit:
+      absorb(*message.body_as_Exit(), definitions);
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace plumbline::reader

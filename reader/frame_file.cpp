@@ -1,0 +1,174 @@
+#include "reader/frame_file.hpp"
+
+#define ZSTD_STATIC_LINKING_ONLY  // ZSTD_decompressBound
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace plumbline::reader {
+namespace {
+
+constexpr std::uint32_t kZstdMagic = 0xFD2FB528;
+constexpr std::uint32_t kSkippableMagic = 0x184D2A50;  // to …5F
+constexpr std::uint32_t kSkippableMask = 0xFFFFFFF0;
+constexpr std::uint32_t kSeekTableFooter = 0x8F92EAB1;
+constexpr std::size_t kSeekTableFooterBytes = 9;
+constexpr std::size_t kFirstWindow = std::size_t{64} << 10;
+
+// A hostile file can hold a million starts of frames that fail only at their end. After so many bytes looked at in
+// vain, in files' lengths and beyond a flat allowance, the rest is given up.
+constexpr std::uint64_t kPatience = 16;
+constexpr std::uint64_t kPatienceBytes = std::uint64_t{64} << 20;
+
+std::uint32_t load32(const std::uint8_t* bytes) {
+  std::uint32_t value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+bool skippable(std::uint32_t magic) { return (magic & kSkippableMask) == kSkippableMagic; }
+
+}  // namespace
+
+FrameBuffer::FrameBuffer() : context_(ZSTD_createDCtx()) {}
+FrameBuffer::~FrameBuffer() = default;
+
+void FrameBuffer::FreeContext::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
+
+std::span<const std::uint8_t> FrameBuffer::window(const File& file, std::uint64_t offset, std::size_t bytes) {
+  if (offset >= file.size()) return {};
+  bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, file.size() - offset));
+  const bool held = offset >= window_offset_ && offset + bytes <= window_offset_ + window_bytes_;
+  if (!held) {
+    // Whole windows at a time: frames are often a few kilobytes.
+    const std::uint64_t want = std::min<std::uint64_t>(std::max(bytes, kFirstWindow), file.size() - offset);
+    if (window_.size() < want) window_.resize(static_cast<std::size_t>(want));
+    window_offset_ = offset;
+    window_bytes_ = file.read_at(offset, window_.data(), static_cast<std::size_t>(want));
+  }
+  const std::uint64_t available = window_offset_ + window_bytes_ - offset;
+  return {window_.data() + (offset - window_offset_),
+          static_cast<std::size_t>(std::min<std::uint64_t>(bytes, available))};
+}
+
+std::uint8_t* FrameBuffer::output(std::size_t bytes) {
+  if (output_bytes_ < bytes || !output_) {
+    output_.reset();
+    output_bytes_ = std::max<std::size_t>(bytes, kFirstWindow);
+    output_.reset(new std::uint8_t[output_bytes_]);
+  }
+  return output_.get();
+}
+
+FrameFile::Try FrameFile::try_frame(std::uint64_t offset, FrameBuffer& buffer, Frame& frame,
+                                    std::uint64_t& cost) const {
+  std::span<const std::uint8_t> bytes = buffer.window(file_, offset, kFirstWindow);
+  if (bytes.size() < 4) return Try::kCutOff;
+  if (skippable(load32(bytes.data()))) return try_skippable(offset, buffer, frame);
+  if (load32(bytes.data()) != kZstdMagic) return Try::kDamaged;
+
+  std::size_t size = ZSTD_findFrameCompressedSize(bytes.data(), bytes.size());
+  for (std::size_t want = kFirstWindow * 4; ZSTD_isError(size); want *= 4) {
+    cost += bytes.size();
+    if (ZSTD_getErrorCode(size) != ZSTD_error_srcSize_wrong) return Try::kDamaged;
+    if (offset + bytes.size() >= file_.size()) return Try::kCutOff;
+    if (want > kMaxCompressed) return Try::kDamaged;
+    const std::size_t before = bytes.size();
+    bytes = buffer.window(file_, offset, want);
+    if (bytes.size() <= before) return Try::kCutOff;
+    size = ZSTD_findFrameCompressedSize(bytes.data(), bytes.size());
+  }
+
+  unsigned long long content = ZSTD_getFrameContentSize(bytes.data(), size);
+  if (content == ZSTD_CONTENTSIZE_ERROR) return Try::kDamaged;
+  if (content == ZSTD_CONTENTSIZE_UNKNOWN) content = ZSTD_decompressBound(bytes.data(), size);
+  if (content > kMaxContent) return Try::kDamaged;
+  std::uint8_t* output = buffer.output(static_cast<std::size_t>(content));
+  const std::size_t written =
+      ZSTD_decompressDCtx(buffer.context_.get(), output, static_cast<std::size_t>(content), bytes.data(), size);
+  if (ZSTD_isError(written)) {
+    cost += size + content;
+    return Try::kDamaged;
+  }
+  frame = {offset, size, {output, written}, false};
+  return Try::kFrame;
+}
+
+// The writer makes one kind of skippable frame, the seek table. Others are stepped over only where their length leads
+// to a place at which a frame starts: a length that damage has changed must not hide good frames.
+FrameFile::Try FrameFile::try_skippable(std::uint64_t offset, FrameBuffer& buffer, Frame& frame) const {
+  const std::span<const std::uint8_t> head = buffer.window(file_, offset, 8);
+  if (head.size() < 8) return Try::kCutOff;
+  const std::uint64_t end = offset + 8 + load32(head.data() + 4);
+  if (end > file_.size()) return Try::kCutOff;
+  if (end < file_.size() && !plausible_start(end, buffer)) return Try::kDamaged;
+  bool table = false;
+  if (end - offset >= 8 + kSeekTableFooterBytes) {
+    const std::span<const std::uint8_t> footer = buffer.window(file_, end - 4, 4);
+    table = footer.size() == 4 && load32(footer.data()) == kSeekTableFooter;
+  }
+  frame = {offset, end - offset, {}, table};
+  return Try::kFrame;
+}
+
+bool FrameFile::plausible_start(std::uint64_t offset, FrameBuffer& buffer) const {
+  const std::span<const std::uint8_t> bytes = buffer.window(file_, offset, 4);
+  return bytes.size() == 4 && (load32(bytes.data()) == kZstdMagic || skippable(load32(bytes.data())));
+}
+
+// The next place at or after `offset` where a frame may start; the file's size when there is none.
+std::uint64_t FrameFile::find_magic(std::uint64_t offset, FrameBuffer& buffer) const {
+  while (offset + 4 <= file_.size()) {
+    const std::span<const std::uint8_t> bytes = buffer.window(file_, offset, kFirstWindow);
+    if (bytes.size() < 4) break;
+    for (std::size_t i = 0; i + 4 <= bytes.size(); ++i) {
+      const std::uint32_t word = load32(bytes.data() + i);
+      if (word == kZstdMagic || skippable(word)) return offset + i;
+    }
+    offset += bytes.size() - 3;
+  }
+  return file_.size();
+}
+
+bool FrameFile::next(Position& at, FrameBuffer& buffer, Frame& frame, std::optional<Damage>& damage) const {
+  damage.reset();
+  const std::uint64_t start = at.offset;
+  bool cut_off = false;
+  bool gave_up = false;
+  while (at.offset < file_.size()) {
+    std::uint64_t cost = 4;
+    const Try result = try_frame(at.offset, buffer, frame, cost);
+    if (result == Try::kFrame) break;
+    if (at.offset == start) cut_off = result == Try::kCutOff;
+    at.wasted += cost;
+    if (at.wasted / kPatience > file_.size() + kPatienceBytes) {
+      gave_up = true;
+      at.offset = file_.size();
+      break;
+    }
+    at.offset = find_magic(at.offset + 1, buffer);
+  }
+  const bool found = at.offset < file_.size();
+  if (at.offset > start) {
+    damage = Damage{start, at.offset - start, {}};
+    if (gave_up)
+      damage->what = file_.path() + " is damaged beyond repair from byte " + std::to_string(start) + " on.";
+    else if (!found && cut_off)
+      damage->what = file_.path() + " ends in the middle of a frame that begins at byte " + std::to_string(start) + ".";
+    else
+      damage->what = file_.path() + " is damaged: " + std::to_string(at.offset - start) + " bytes from byte " +
+                     std::to_string(start) + " on are no whole frame.";
+    damage->cut_off = !found && cut_off;
+  }
+  if (found) at.offset += frame.compressed_bytes;
+  return found;
+}
+
+bool FrameFile::load(std::uint64_t offset, FrameBuffer& buffer, Frame& frame) const {
+  std::uint64_t cost = 0;
+  return try_frame(offset, buffer, frame, cost) == Try::kFrame;
+}
+
+}  // namespace plumbline::reader

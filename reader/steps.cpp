@@ -1,0 +1,42 @@
+#include "reader/steps.hpp"
+
+#include <algorithm>
+
+namespace plumbline::reader {
+
+std::int64_t StepInference::outermost_end(std::uint64_t key, std::uint64_t name) {
+  // Keys are hashes of addresses, names are hashes of texts: the two do not meet.
+  const std::uint64_t identity = key != 0 ? key : name;
+  if (!seen_.insert(identity).second) {
+    ++current_;
+    seen_ = {identity};
+  }
+  return current_;
+}
+
+void StepInference::skip(std::int64_t steps) {
+  current_ += steps;
+  if (steps > 0) seen_.clear();
+}
+
+void StepTimeline::add(std::int64_t step, std::uint64_t end_ns) {
+  if (step < 0 || step < count() - 1) return;
+  // Steps in between were evicted: they have no time of their own.
+  while (count() <= step) ends_.push_back(ends_.empty() ? 0 : ends_.back());
+  ends_.back() = std::max(ends_.back(), end_ns);
+}
+
+std::int64_t StepTimeline::step_at(std::uint64_t time_ns) const {
+  return std::lower_bound(ends_.begin(), ends_.end(), time_ns) - ends_.begin();
+}
+
+StepTimeline::Window StepTimeline::window(std::int64_t step) const {
+  if (step < 0) return {1, 0};
+  const auto s = static_cast<std::size_t>(step);
+  Window window{0, std::numeric_limits<std::uint64_t>::max()};
+  if (s > 0) window.from_ns = s <= ends_.size() ? ends_[s - 1] + 1 : window.to_ns;
+  if (s < ends_.size()) window.to_ns = ends_[s];
+  return window;
+}
+
+}  // namespace plumbline::reader
