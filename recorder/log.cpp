@@ -32,7 +32,6 @@ bool write_to(int fd, std::string_view text) { return ::write(fd, text.data(), t
 
 alignas(Log) unsigned char g_storage[sizeof(Log)];
 Log* g_log = nullptr;
-std::once_flag g_once;
 
 }  // namespace
 
@@ -80,7 +79,8 @@ bool Log::admit() noexcept {
 }
 
 Log& log() noexcept {
-  std::call_once(g_once, [] { g_log = new (g_storage) Log; });
+  // A static of the function, not std::call_once: that would cost thread-local storage in every process.
+  [[maybe_unused]] static const bool made = (g_log = new (g_storage) Log, true);
   return *g_log;
 }
 

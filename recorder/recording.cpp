@@ -38,6 +38,7 @@ std::optional<std::string> Recording::open(const std::string& directory) {
   trace_.emplace(files_, settings_.max_trace_bytes);
   drain_.emplace(rings_, *trace_);
   control_.emplace(directory);
+  memory_.emplace();
   drain_->definitions().add_process(identity_, start_, files_.ring_name(), level_);
   std::optional<std::string> error = drain_->pass();
   if (!error && !start_thread()) error = "cannot start the writer thread";
@@ -96,6 +97,7 @@ bool Recording::close(const ExitDetails& details) noexcept {
 void Recording::abandon() noexcept {
   files_.close();
   rings_.unmap();
+  memory_.reset();
 }
 
 void Recording::run() {
@@ -145,7 +147,6 @@ void Recording::tick(std::uint64_t now) {
 }
 
 void Recording::sample(std::uint64_t now) {
-  if (!memory_) memory_.emplace();
   if (own_ring_ == nullptr) own_ring_ = rings_.claim(RingMap::Which::kSmall);
   if (own_ring_ == nullptr) return;
   const auto push = [&](Counter counter, std::optional<std::uint64_t> value) {

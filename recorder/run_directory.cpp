@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace plumbline::recorder {
 namespace {
@@ -140,10 +141,13 @@ void RunFiles::discard() {
   rmdir(directory_.c_str());
 }
 
+void RunFiles::replace_trace_fd(int fd) { ::close(std::exchange(trace_fd_, fd)); }
+
 void RunFiles::close() {
-  if (trace_fd_ >= 0) ::close(trace_fd_);
-  if (ring_fd_ >= 0) ::close(ring_fd_);
-  trace_fd_ = ring_fd_ = -1;
+  // Forgotten before they are closed: a fork in between must not close a number that the job got in the meantime.
+  for (int* fd : {&trace_fd_, &ring_fd_}) {
+    if (const int old = std::exchange(*fd, -1); old >= 0) ::close(old);
+  }
 }
 
 bool RunFiles::trace_is_linked() const {

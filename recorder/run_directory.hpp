@@ -46,7 +46,7 @@ class RunFiles {
 
   int trace_fd() const { return trace_fd_; }
   int ring_fd() const { return ring_fd_; }
-  void set_trace_fd(int fd) { trace_fd_ = fd; }
+  void replace_trace_fd(int fd);
   const std::string& directory() const { return directory_; }
   std::string trace_path() const;
   std::string trace_name() const;  // file name alone

@@ -120,8 +120,7 @@ std::optional<std::string> TraceWriter::rewrite(const std::vector<bool>& leave_o
     unlink(path.c_str());
     return failure;
   }
-  close(files_.trace_fd());
-  files_.set_trace_fd(fd);
+  files_.replace_trace_fd(fd);
   index_ = std::move(index);
   offset_ = to;
   return std::nullopt;
