@@ -28,12 +28,14 @@ bool BackendCall::is_inner() const noexcept {
   if (is_live_frame(outer.frame, outer.caller)) return true;
   recorder::clear_in_flight(outer.frame);
   push_mark(Kind::kCollectiveEnd, outer.collective, Outcome::kRaised);
-  current_call = {};
+  *thread_call = {};
   return false;
 }
 
 bool BackendCall::enter(void* backend, void* const* arguments) const noexcept {
   if (!open_for_training("a c10d backend was called") || !recorder::active() || is_inner()) return false;
+  CurrentCall* const entry = own_call();
+  if (entry == nullptr) return false;
   const PlumblineAdapter* adapter = adapter_for_call();
   recorder::hook_fired(kHookC10d);
 
@@ -54,13 +56,13 @@ bool BackendCall::enter(void* backend, void* const* arguments) const noexcept {
     pending_calls.open(record.id, is_composite(method_.op));
   }
   recorder::set_in_flight(Kind::kCollective, record.header.tag, record.header.time_ns, record.id, frame_);
-  current_call = {record.id, record.group, frame_, caller_, 0};
+  *entry = {record.id, record.group, frame_, caller_, 0};
   return true;
 }
 
 void BackendCall::leave(const void* work) const noexcept {
-  const CurrentCall call = current_call;
-  current_call = {};
+  const CurrentCall call = *thread_call;
+  *thread_call = {};
   recorder::clear_in_flight(frame_);
   if (method_.executes_works && is_point_to_point(method_.op)) {
     works.insert(work, call.collective);
@@ -73,8 +75,8 @@ void BackendCall::leave(const void* work) const noexcept {
 }
 
 void BackendCall::leave_done() const noexcept {
-  const CurrentCall call = current_call;
-  current_call = {};
+  const CurrentCall call = *thread_call;
+  *thread_call = {};
   recorder::clear_in_flight(frame_);
   push_mark(Kind::kCollectiveEnd, call.collective, Outcome::kCompleted);
 }

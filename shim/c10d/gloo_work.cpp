@@ -67,7 +67,7 @@ _ZN4c10d16ProcessGroupGloo7enqueueEN3c1013intrusive_ptrINS0_9AsyncWorkENS1_6deta
       [](void*, const void**) {}};
   const CurrentCall call = enclosing_call(__builtin_frame_address(0));
   if (call.collective != 0) {
-    current_call.works = call.works + 1;
+    thread_call->works = call.works + 1;
     pending_calls.add_work(call.collective);
     works.insert(*work, call.collective);
   }

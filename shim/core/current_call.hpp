@@ -21,11 +21,15 @@ struct CurrentCall {
   std::uint64_t works;       // work objects that it has enqueued so far
 };
 
-[[gnu::tls_model("initial-exec")]] inline thread_local constinit CurrentCall current_call{};
+// One word of static thread-local storage is all that this takes of a job. Null on threads that never called c10d.
+[[gnu::tls_model("initial-exec")]] inline thread_local constinit CurrentCall* thread_call = nullptr;
+
+// The calling thread's entry, made at its first call; null where there is no memory for it.
+CurrentCall* own_call() noexcept;
 
 // The collective around the code whose frame address is `frame`, all zero when there is none.
 inline CurrentCall enclosing_call(const void* frame) noexcept {
-  return current_call.frame > frame ? current_call : CurrentCall{};
+  return thread_call != nullptr && thread_call->frame > frame ? *thread_call : CurrentCall{};
 }
 
 }  // namespace plumbline::shim

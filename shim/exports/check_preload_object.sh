@@ -31,11 +31,8 @@ missing=$(comm -23 <(echo "$listed") <(echo "$exported"))
 
 tls=$(readelf -lW "$object" | awk '$1 == "TLS" { print $6 }')
 [ $((${tls:-0})) -le 64 ] || fail "its thread-locals take $((tls)) bytes, more than 64"
-if readelf -rW "$object" | grep -qE 'DTPMOD|DTPOFF|TLSDESC'; then
-  fail "a thread-local is not initial-exec"
-fi
-
 flags=$(readelf -dW "$object" | grep -E '\((FLAGS|FLAGS_1|TEXTREL)\)')
+grep -q 'STATIC_TLS' <<<"$flags" || fail "its thread-locals need a call to be reached (-ftls-model=initial-exec)"
 grep -q 'NOW' <<<"$flags" || fail "it is not bound at load (-z now)"
 grep -q 'NODELETE' <<<"$flags" || fail "it can be unloaded (no -z nodelete)"
 ! grep -q 'TEXTREL' <<<"$flags" || fail "it has relocations in its text"
