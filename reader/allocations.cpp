@@ -62,17 +62,15 @@ void AllocationAnalyzer::allocate(std::uint64_t tag, std::uint64_t time_ns, std:
   ++stats.allocations;
   stats.bytes += size;
   stats.largest = std::max(stats.largest, size);
-  const auto [entry, found] = map_.insert(key_of(tag, address));
+  const auto [entry, found] = blocks_.insert(key_of(tag, address));
   if (found) {
-    AllocationStats& before = stats_of(entry->tag);
+    AllocationStats& before = stats_of(entry->value.tag);
     --before.live;
-    before.live_bytes -= entry->size;
+    before.live_bytes -= entry->value.size;
     ++before.replaced;
   }
   AllocationStats& now = stats_of(tag);
-  entry->size = size;
-  entry->time_ns = time_ns;
-  entry->tag = tag;
+  entry->value = {size, time_ns, tag};
   ++now.live;
   now.live_bytes += size;
   if (now.live_bytes > now.peak_bytes) {
@@ -83,23 +81,23 @@ void AllocationAnalyzer::allocate(std::uint64_t tag, std::uint64_t time_ns, std:
 }
 
 void AllocationAnalyzer::release(std::uint64_t tag, std::uint64_t time_ns, std::uint64_t address) {
-  AddressMap::Entry* const entry = map_.find(key_of(tag, address));
+  FlatMap<Block>::Entry* const entry = blocks_.find(key_of(tag, address));
   if (entry == nullptr) {
     AllocationStats& stats = stats_of(tag);
     ++stats.frees;
     ++stats.unmatched_frees;
     return;
   }
-  AllocationStats& stats = stats_of(entry->tag);
+  AllocationStats& stats = stats_of(entry->value.tag);
   ++stats.frees;
-  if (time_ns < entry->time_ns && stats.replaced != 0) {
+  if (time_ns < entry->value.time_ns && stats.replaced != 0) {
     // The free of the allocation that stood here before: its thread was drained later than that of the new one.
     --stats.replaced;
     return;
   }
   --stats.live;
-  stats.live_bytes -= entry->size;
-  map_.erase(entry);
+  stats.live_bytes -= entry->value.size;
+  blocks_.erase(entry);
   if (observer_ != nullptr) observer_(context_, stats, time_ns);
 }
 
@@ -150,10 +148,11 @@ AllocationStats AllocationAnalyzer::total(bool device_memory) const {
 
 std::vector<LiveAllocation> AllocationAnalyzer::live() const {
   std::vector<LiveAllocation> live;
-  live.reserve(map_.size());
-  map_.for_each([&](const AddressMap::Entry& entry) {
-    const auto tag = static_cast<std::uint32_t>(entry.tag);
-    live.push_back({entry.key ^ key_of(entry.tag, 0), entry.size, entry.time_ns, recorder::source_of(tag),
+  live.reserve(blocks_.size());
+  blocks_.for_each([&](const FlatMap<Block>::Entry& entry) {
+    const Block& block = entry.value;
+    const auto tag = static_cast<std::uint32_t>(block.tag);
+    live.push_back({entry.key ^ key_of(block.tag, 0), block.size, block.time_ns, recorder::source_of(tag),
                     recorder::device_of(tag)});
   });
   std::sort(live.begin(), live.end(), [](const LiveAllocation& a, const LiveAllocation& b) {

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "reader/address_map.hpp"
 #include "reader/batch.hpp"
+#include "reader/flat_map.hpp"
 #include "reader/merge.hpp"
 
 namespace plumbline::reader {
@@ -59,7 +59,12 @@ class AllocationAnalyzer {
   void allocate(std::uint64_t tag, std::uint64_t time_ns, std::uint64_t address, std::uint64_t size);
   void release(std::uint64_t tag, std::uint64_t time_ns, std::uint64_t address);
 
-  AddressMap map_;
+  struct Block {
+    std::uint64_t size = 0;
+    std::uint64_t time_ns = 0;
+    std::uint64_t tag = 0;
+  };
+  FlatMap<Block> blocks_;
   std::vector<AllocationStats> stats_;
   std::vector<std::uint64_t> tags_;  // beside stats_
   std::size_t last_tag_ = 0;

@@ -16,6 +16,7 @@
 #include <limits>
 #include <span>
 
+#include "reader/definitions.hpp"
 #include "recorder/event.hpp"
 
 namespace plumbline::reader {
@@ -139,8 +140,9 @@ struct FrameView {
   std::span<const StepGroupBatch> step_groups = {};
   std::span<const SampleBatch> samples = {};
   std::span<const CommBatch> comms = {};
-  std::uint64_t offset = 0;  // of the frame in the file
-  bool from_ring = false;    // taken from the ring file: what the writer had not written yet when the process died
+  std::span<const EvictedRange> evicted = {};  // all stretches known to be missing before this frame, or anywhere
+  std::uint64_t offset = 0;                    // of the frame in the file
+  bool from_ring = false;  // taken from the ring file: what the writer had not written yet when the process died
 };
 
 }  // namespace plumbline::reader

@@ -46,9 +46,7 @@ struct BatchSet {
         if (batch.ring == ring) batch.generation = generation;
     });
   }
-  FrameView view(std::uint64_t offset, bool from_ring) const {
-    return {allocations, collectives, marks, ranges, steps, step_groups, samples, comms, offset, from_ring};
-  }
+  FrameView view() const { return {allocations, collectives, marks, ranges, steps, step_groups, samples, comms}; }
 };
 
 // The least and the greatest of some times; rows may be slightly out of order, so all are looked at.

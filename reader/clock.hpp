@@ -30,8 +30,8 @@ struct HostClock {
     std::int64_t offset_ns = 0;
   };
   std::vector<Knot> knots;
-  std::uint64_t uncertainty_ns = 0;
-  std::uint64_t matched = 0;  // collectives that the estimate rests on
+  std::uint64_t uncertainty_ns = 0;  // the largest number: not known
+  std::uint64_t matched = 0;         // collectives that the estimate rests on
 };
 
 class ClockAlignment {

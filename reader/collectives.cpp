@@ -80,71 +80,103 @@ std::uint64_t Collective::last_seen_ns() const {
 
 bool is_point_to_point(Op op) { return op == Op::kSend || op == Op::kRecv || op == Op::kRecvAnySource; }
 
+CollectiveJoin::Open& CollectiveJoin::open(std::uint64_t id) {
+  const auto [entry, found] = index_.insert(id);
+  if (!found) {
+    if (free_slots_.empty()) {
+      free_slots_.push_back(static_cast<std::uint32_t>(slots_.size()));
+      slots_.emplace_back();
+    }
+    entry->value = free_slots_.back();
+    free_slots_.pop_back();
+    slots_[entry->value] = Open{};
+  }
+  return slots_[entry->value];
+}
+
 void CollectiveJoin::add_records(const CollectiveBatch& batch) {
   for (std::size_t i = 0; i < batch.count; ++i) {
-    const auto [it, fresh] = open_.try_emplace(batch.id[i]);
+    Open& call = open(batch.id[i]);
     Collective collective = collective_of(batch, i);
-    if (!fresh) {
-      keep_marks(it->second.collective, collective);
-      // An end that came first has waited for its record.
-      if (!it->second.has_record && collective.settled()) settled_now_.push_back(collective.id);
-    }
-    it->second.collective = collective;
-    it->second.has_record = true;
+    keep_marks(call.collective, collective);
+    // An end that was read first has waited for its record.
+    if (!call.has_record && collective.settled()) settled_now_.push_back(collective.id);
+    call.collective = collective;
+    call.has_record = true;
   }
 }
 
 void CollectiveJoin::add_marks(const MarkBatch& batch) {
   for (std::size_t i = 0; i < batch.count; ++i) {
-    Open& open = open_[batch.id[i]];
+    Open& call = open(batch.id[i]);
     const auto kind = static_cast<Kind>(batch.kind[i]);
-    ++open.marks;
-    apply_mark(kind, batch.time_ns[i], static_cast<Outcome>(batch.outcome[i]), static_cast<std::int64_t>(batch.code[i]),
-               open.collective);
     const bool settles = kind == Kind::kCollectiveEnd || kind == Kind::kCollectiveReturn;
-    if (settles && open.has_record) settled_now_.push_back(batch.id[i]);
+    if (!call.has_record) early_now_.push_back(batch.id[i]);
+    if (settles || kind == Kind::kCollectiveStart) ++call.marks;
+    apply_mark(kind, batch.time_ns[i], static_cast<Outcome>(batch.outcome[i]), static_cast<std::int64_t>(batch.code[i]),
+               call.collective);
+    if (settles && call.has_record) settled_now_.push_back(batch.id[i]);
   }
 }
 
 void CollectiveJoin::give_settled(const Visit& visit) {
   for (const std::uint64_t id : settled_before_) {
-    const auto it = open_.find(id);
-    if (it == open_.end()) continue;  // settled twice: returned, and ended
-    visit(it->second.collective);
-    open_.erase(it);
+    const auto* const entry = index_.find(id);
+    if (entry == nullptr) continue;  // settled twice: returned, and ended
+    visit(slots_[entry->value].collective);
+    close(id);
   }
   settled_before_.swap(settled_now_);
   settled_now_.clear();
+}
+
+void CollectiveJoin::close(std::uint64_t id) {
+  auto* const entry = index_.find(id);
+  free_slots_.push_back(entry->value);
+  index_.erase(entry);
+}
+
+// Marks whose record did not come in the frame after theirs either. Waits among them are late ones for calls that were
+// given out already.
+void CollectiveJoin::drop_orphans() {
+  for (const std::uint64_t id : early_before_) {
+    const auto* const entry = index_.find(id);
+    if (entry == nullptr || slots_[entry->value].has_record) continue;
+    orphan_marks_ += slots_[entry->value].marks;
+    close(id);
+  }
+  early_before_.swap(early_now_);
+  early_now_.clear();
 }
 
 void CollectiveJoin::add(const FrameView& frame, const Visit& visit) {
   for (const CollectiveBatch& batch : frame.collectives) add_records(batch);
   for (const MarkBatch& batch : frame.marks) add_marks(batch);
   give_settled(visit);
+  drop_orphans();
 }
 
 void CollectiveJoin::finish(const std::vector<InFlightCall>& in_flight, const Visit& visit) {
-  give_settled(visit);
-  give_settled(visit);
+  for (int frame = 0; frame < 2; ++frame) {
+    give_settled(visit);
+    drop_orphans();
+  }
   for (const InFlightCall& call : in_flight) {
-    if (call.what != Kind::kCollective && call.what != Kind::kWait) continue;
-    const auto it = open_.find(call.id_or_size);
-    if (it == open_.end()) continue;
-    it->second.collective.in_flight = true;
-    if (call.what == Kind::kWait && it->second.collective.wait_ns == 0) it->second.collective.wait_ns = call.time_ns;
+    const auto* const entry = index_.find(call.id_or_size);
+    if (entry == nullptr || (call.what != Kind::kCollective && call.what != Kind::kWait)) continue;
+    Collective& collective = slots_[entry->value].collective;
+    collective.in_flight = true;
+    if (call.what == Kind::kWait && collective.wait_ns == 0) collective.wait_ns = call.time_ns;
   }
   std::vector<const Collective*> left;
-  for (const auto& [id, open] : open_) {
-    if (open.has_record)
-      left.push_back(&open.collective);
-    else
-      orphan_marks_ += open.marks;
-  }
+  index_.for_each([&](const auto& entry) { left.push_back(&slots_[entry.value].collective); });
   std::sort(left.begin(), left.end(), [](const Collective* a, const Collective* b) {
     return a->enqueue_ns != b->enqueue_ns ? a->enqueue_ns < b->enqueue_ns : a->id < b->id;
   });
   for (const Collective* collective : left) visit(*collective);
-  open_.clear();
+  index_.clear();
+  slots_.clear();
+  free_slots_.clear();
 }
 
 void read_collectives(const Trace& trace, const CollectiveQuery& query,

@@ -8,10 +8,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <unordered_map>
 #include <vector>
 
 #include "reader/batch.hpp"
+#include "reader/flat_map.hpp"
 #include "reader/stats.hpp"
 #include "reader/trace.hpp"
 
@@ -68,8 +68,8 @@ class CollectiveJoin {
   // Gives out those that never ended; in-flight evidence of the trace is applied here.
   void finish(const std::vector<InFlightCall>& in_flight, const Visit& visit);
 
-  std::size_t open() const { return open_.size(); }
-  std::uint64_t orphan_marks() const { return orphan_marks_; }  // whose call was dropped or evicted
+  // Starts and ends of calls that were dropped or evicted.
+  std::uint64_t orphan_marks() const { return orphan_marks_; }
 
  private:
   struct Open {
@@ -77,14 +77,21 @@ class CollectiveJoin {
     bool has_record = false;
     std::uint32_t marks = 0;
   };
+  Open& open(std::uint64_t id);
+  void close(std::uint64_t id);
   void add_records(const CollectiveBatch& batch);
   void add_marks(const MarkBatch& batch);
   void give_settled(const Visit& visit);
+  void drop_orphans();
 
-  std::unordered_map<std::uint64_t, Open> open_;
+  FlatMap<std::uint32_t> index_;  // id → place in slots_
+  std::vector<Open> slots_;
+  std::vector<std::uint32_t> free_slots_;
   // Ids that were settled, by the frame in which they were: marks of other threads may follow in the next one.
   std::vector<std::uint64_t> settled_before_;
   std::vector<std::uint64_t> settled_now_;
+  std::vector<std::uint64_t> early_before_;  // ids whose marks were read before their record
+  std::vector<std::uint64_t> early_now_;
   std::uint64_t orphan_marks_ = 0;
 };
 

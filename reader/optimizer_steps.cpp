@@ -1,4 +1,4 @@
-// The join of optimizer steps' begins, groups and ends, and the walk that numbers logical steps over a whole trace.
+// The join of optimizer steps' begins, groups and ends.
 #include <algorithm>
 
 #include "reader/merge.hpp"
@@ -23,43 +23,6 @@ StepGroup group_of(const StepGroupBatch& batch, std::size_t i) {
   group.elements = batch.elements[i];
   return group;
 }
-
-// Numbers the outermost steps of a trace as they end. Across an evicted stretch the number is an estimate: as many
-// steps as the events in it make at the rate seen before.
-class Numbering {
- public:
-  Numbering(const Trace& trace, StepTimeline* timeline) : trace_(trace), timeline_(timeline) {}
-
-  void number(OptimizerStep& step) {
-    ++ends_;
-    if (step.depth == 0) {
-      skip_evicted(step.end_ns);
-      step.logical_step = inference_.outermost_end(step.key, step.name);
-      current_ = step.logical_step;
-      if (timeline_ != nullptr) timeline_->add(current_, step.end_ns);
-    }
-  }
-
- private:
-  void skip_evicted(std::uint64_t end_ns) {
-    // evicted() is complete once the trace has been gone through: the caller sees to that.
-    const std::vector<EvictedRange>& evicted = trace_.evicted();
-    while (next_evicted_ < evicted.size() && evicted[next_evicted_].first_ns < end_ns) {
-      const EvictedRange& range = evicted[next_evicted_++];
-      const std::uint64_t lost = range.events[static_cast<std::size_t>(Kind::kStepEnd)];
-      if (timeline_ != nullptr && timeline_->exact_until() < 0 && lost != 0) timeline_->set_exact_until(current_);
-      const double per_step = ends_ != 0 ? static_cast<double>(ends_) / static_cast<double>(current_ + 1) : 1;
-      inference_.skip(static_cast<std::int64_t>(static_cast<double>(lost) / per_step + 0.5));
-    }
-  }
-
-  const Trace& trace_;
-  StepTimeline* timeline_;
-  StepInference inference_;
-  std::int64_t current_ = -1;
-  std::uint64_t ends_ = 0;
-  std::size_t next_evicted_ = 0;
-};
 
 }  // namespace
 
@@ -130,21 +93,6 @@ void OptimizerStepJoin::finish(const Visit& visit) {
   for (const OptimizerStep& step : left) visit(step);
   open_.clear();
   stack_.clear();
-}
-
-StepTimeline infer_steps(const Trace& trace) {
-  trace.evicted();
-  StepTimeline timeline;
-  Numbering numbering(trace, &timeline);
-  OptimizerStepJoin join;
-  trace.read({.kinds = kSteps | kStepGroups}, [&](const FrameView& frame) {
-    join.add(frame, [&](const OptimizerStep& step) {
-      OptimizerStep numbered = step;
-      numbering.number(numbered);
-    });
-    return true;
-  });
-  return timeline;
 }
 
 void read_optimizer_steps(const Trace& trace, const Query& window,

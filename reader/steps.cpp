@@ -39,4 +39,32 @@ StepTimeline::Window StepTimeline::window(std::int64_t step) const {
   return window;
 }
 
+void StepNumbering::missing(std::span<const EvictedRange> evicted) { evicted_ = evicted; }
+
+void StepNumbering::end(const OptimizerStep& step) {
+  if (step.end_ns == 0) return;
+  ++ends_;
+  if (step.depth != 0) return;
+  while (next_evicted_ < evicted_.size() && evicted_[next_evicted_].first_ns < step.end_ns) {
+    const std::uint64_t lost = evicted_[next_evicted_++].events[static_cast<std::size_t>(Kind::kStepEnd)];
+    if (lost == 0) continue;
+    if (timeline_.exact_until() < 0) timeline_.set_exact_until(timeline_.count());
+    const double per_step = ends_ > 1 ? static_cast<double>(ends_ - 1) / static_cast<double>(current_ + 1) : 1;
+    inference_.skip(static_cast<std::int64_t>(static_cast<double>(lost) / per_step + 0.5));
+  }
+  current_ = inference_.outermost_end(step.key, step.name);
+  timeline_.add(current_, step.end_ns);
+}
+
+StepTimeline infer_steps(const Trace& trace) {
+  StepNumbering numbering;
+  OptimizerStepJoin join;
+  trace.read({.kinds = kSteps | kStepGroups}, [&](const FrameView& frame) {
+    numbering.missing(frame.evicted);
+    join.add(frame, [&](const OptimizerStep& step) { numbering.end(step); });
+    return true;
+  });
+  return std::move(numbering.timeline());
+}
+
 }  // namespace plumbline::reader

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -87,7 +87,7 @@ class StepTimeline {
     std::uint64_t to_ns = 0;
   };
   Window window(std::int64_t step) const;
-  // First step after which numbers are an estimate, because steps before it were evicted or dropped; -1: none.
+  // First step whose number is an estimate, because steps before it were evicted; -1: none.
   std::int64_t exact_until() const { return exact_until_; }
 
   void add(std::int64_t step, std::uint64_t end_ns);  // in order
@@ -96,6 +96,24 @@ class StepTimeline {
  private:
   std::vector<std::uint64_t> ends_;  // end of the last outermost optimizer step of each; non-decreasing
   std::int64_t exact_until_ = -1;
+};
+
+// Numbers optimizer steps as they end, over one trace from its start. Across an evicted stretch the number is an
+// estimate: as many steps as the events in it make at the rate seen before.
+class StepNumbering {
+ public:
+  // What is known to be missing, with the frame that the next steps come from.
+  void missing(std::span<const EvictedRange> evicted);
+  void end(const OptimizerStep& step);
+  StepTimeline& timeline() { return timeline_; }
+
+ private:
+  StepTimeline timeline_;
+  StepInference inference_;
+  std::int64_t current_ = -1;
+  std::uint64_t ends_ = 0;
+  std::span<const EvictedRange> evicted_;
+  std::size_t next_evicted_ = 0;
 };
 
 // What Trace::steps() keeps.

@@ -145,6 +145,10 @@ const StepTimeline& Trace::steps() const {
   return *impl_->steps;
 }
 
+void Trace::keep_steps(StepTimeline timeline) const {
+  if (!impl_->steps) impl_->steps = std::move(timeline);
+}
+
 void Trace::read(const Query& query, const Visit& visit) const {
   FrameCursor cursor(*this, query);
   while (const FrameView* frame = cursor.next())
@@ -170,7 +174,10 @@ const FrameView* FrameCursor::next() {
   Impl& self = *impl_;
   TraceImpl& trace = self.trace;
   const auto give = [&](const BatchSet& batches, std::uint64_t offset, bool from_ring) {
-    self.view = batches.view(offset, from_ring);
+    self.view = batches.view();
+    self.view.evicted = trace.evicted;
+    self.view.offset = offset;
+    self.view.from_ring = from_ring;
     return &self.view;
   };
   while (true) {

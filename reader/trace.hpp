@@ -80,6 +80,8 @@ class Trace {
  private:
   friend class Run;
   friend class FrameCursor;
+  friend struct TraceSummary summarize(const Trace& trace);
+  void keep_steps(StepTimeline timeline) const;
   explicit Trace(std::unique_ptr<TraceImpl> impl);
   std::unique_ptr<TraceImpl> impl_;
 };
