@@ -83,7 +83,7 @@ void Definitions::add_hooks(std::uint64_t time_ns, const std::vector<HookCountRo
   builder_.finish(trace::CreateHooks(fbb, time_ns, rows), messages_);
 }
 
-void Definitions::add_exit(std::uint64_t time_ns, const ExitDetails& details) {
+void Definitions::add_end(std::uint64_t time_ns, const ExitDetails& details) {
   builder_.finish(trace::CreateExitDirect(builder_.fbb(), time_ns, details.status, details.signal,
                                           details.exception_class.c_str(), details.exception_message.c_str()),
                   messages_);

@@ -45,7 +45,7 @@ class Definitions {
   // These are written in the order of the calls, before what add() collects.
   void add_process(const Identity& identity, const ProcessStart& start, const std::string& ring_name, Level level);
   void add_hooks(std::uint64_t time_ns, const std::vector<HookCountRow>& hooks);
-  void add_exit(std::uint64_t time_ns, const ExitDetails& details);
+  void add_end(std::uint64_t time_ns, const ExitDetails& details);
 
   bool empty() const noexcept {
     return messages_.empty() && facts_.empty() && texts_.empty() && groups_.empty() && threads_.empty();

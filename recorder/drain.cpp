@@ -113,20 +113,14 @@ void Drain::append_progress() {
 
 double Drain::fullest() const noexcept {
   double fullest = 0;
+  double closing = 0;
   for (std::uint32_t i = 0; i < cursors_.size(); ++i) {
     const RingHeader& ring = rings_.ring(i);
     const auto used = ring.head.load(std::memory_order_relaxed) - ring.tail.load(std::memory_order_relaxed);
     fullest = std::max(fullest, static_cast<double>(used) / static_cast<double>(ring.capacity));
+    closing += ring.state.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(RingState::kClosing);
   }
-  return fullest;
-}
-
-bool Drain::anything() const noexcept {
-  for (std::uint32_t i = 0; i < cursors_.size(); ++i) {
-    const RingHeader& ring = rings_.ring(i);
-    if (ring.head.load(std::memory_order_acquire) != ring.tail.load(std::memory_order_relaxed)) return true;
-  }
-  return false;
+  return std::max(fullest, closing / static_cast<double>(cursors_.size()));
 }
 
 }  // namespace plumbline::recorder

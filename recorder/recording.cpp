@@ -189,7 +189,7 @@ void Recording::finish() {
   const std::uint64_t now = monotonic_ns();
   if (!flush(now)) return;
   drain_->definitions().add_hooks(now, hooks_.rows(rings_));
-  drain_->definitions().add_exit(now, exit_);
+  drain_->definitions().add_end(now, exit_);
   std::optional<std::string> error = drain_->pass();
   if (!error) error = trace_->finish();
   if (error) return fail(*error);

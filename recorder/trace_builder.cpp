@@ -113,7 +113,7 @@ void TraceBuilder::flush() {
 void TraceBuilder::finish(const ExitDetails& details) {
   flush();
   if (!error_.empty()) return;
-  definitions_.add_exit(last_ns_, details);
+  definitions_.add_end(last_ns_, details);
   flush();
   if (error_.empty()) note(trace_->finish());
 }
