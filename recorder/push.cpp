@@ -26,8 +26,8 @@ bool write_or_count(RingHeader& ring, const RecordHeader& record) noexcept {
 // The event that tells of a call that has raised.
 void write_raised(RingHeader& ring, const InFlight& mark, Kind what, std::uint64_t now) noexcept {
   if (what == Kind::kAllocFailed) {
-    const AllocRecord record{
-        {mark.time_ns, Kind::kAllocFailed, slots_of<AllocRecord>(), 0, mark.tag}, 0, mark.id_or_size};
+    const std::uint64_t time_ns = mark.time_ns != 0 ? mark.time_ns : now;
+    const AllocRecord record{{time_ns, Kind::kAllocFailed, slots_of<AllocRecord>(), 0, mark.tag}, 0, mark.id_or_size};
     write_or_count(ring, record.header);
     return;
   }

@@ -49,7 +49,8 @@ bool push(const RecordHeader& record) noexcept;
 // allocation (kAllocFailed), by any later event of the thread; of a call (kCollective, kWait), inside of which other
 // events are normal, by a later push or mark from a frame that is not nested in the marked one, or at the end of the
 // process. The recorder then pushes the matching event itself (kAllocFailed, kCollectiveEnd or kWaitEnd with
-// Outcome::kRaised). Two calls and an allocation may be in flight on a thread; deeper ones are not marked.
+// Outcome::kRaised). Two calls and an allocation may be in flight on a thread; deeper ones are not marked. A time of 0
+// spares an allocation the reading of the clock: its failure then bears the time at which it was noticed.
 void set_in_flight(Kind what, std::uint32_t tag, std::uint64_t time_ns, std::uint64_t id_or_size,
                    const void* frame = __builtin_frame_address(0)) noexcept;
 void clear_in_flight(const void* frame = __builtin_frame_address(0)) noexcept;

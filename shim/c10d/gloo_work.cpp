@@ -16,8 +16,6 @@ using recorder::Outcome;
 
 constexpr const char* kOwner = "libtorch_cpu.so";
 
-// The begin of a wait is marked only for a call that has not ended; 0 otherwise. Which of two marks that lie in one
-// frame is cleared first does not matter: they are always set and cleared together.
 void begin_wait(std::uint64_t call, const void* frame) noexcept {
   recorder::hook_fired(kHookWorkWait);
   push_mark(Kind::kWait, call);
@@ -39,14 +37,17 @@ void finish(const void* work, Outcome outcome_of_work) noexcept {
 using Wait = bool(void* work, std::int64_t timeout_ms);
 bool no_wait(void* /*work*/, std::int64_t /*timeout_ms*/) { return true; }
 
-// Waiting for a send or receive: its end is seen here.
+// Waiting for a send or receive shows its end too, so two marks are in flight: if the wait raises, the transfer has
+// failed. They must lie in different frames; the second pretends to be nested in the first.
 [[gnu::always_inline]] inline bool wait_for_transfer(RealFunction<Wait>& real, void* work, std::int64_t timeout_ms) {
   const auto function = real.get(__builtin_return_address(0));
-  const void* frame = __builtin_frame_address(0);
+  const auto* frame = static_cast<const char*>(__builtin_frame_address(0));
   const std::uint64_t call = is_open() ? works.take(work) : 0;
   if (call == 0) return function(work, timeout_ms);
   begin_wait(call, frame);
+  recorder::set_in_flight(Kind::kCollective, 0, recorder::now_ns(), call, frame - 1);
   const bool completed = function(work, timeout_ms);
+  recorder::clear_in_flight(frame - 1);
   push_mark(Kind::kCollectiveEnd, call, completed ? Outcome::kCompleted : Outcome::kFailed);
   end_wait(call, frame);
   return completed;
