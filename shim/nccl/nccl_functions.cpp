@@ -4,6 +4,8 @@
 #include <cstdio>
 
 #include "recorder/recorder.hpp"
+#include "shim/core/activation.hpp"
+#include "shim/core/hook_report.hpp"
 #include "shim/core/library_symbol.hpp"
 #include "shim/core/log.hpp"
 
@@ -31,7 +33,7 @@ void* look_up(Function function, const void* site) noexcept {
 
 void report_absence() noexcept {
   const bool torch = is_loaded("libtorch_cuda.so");
-  recorder::hook_state(kHookNccl, "NCCL C API", false,
+  recorder::hook_state(kHookNccl, hook_name(kHookNccl), false,
                        torch ? "libtorch_cuda.so is loaded and libnccl.so.2 is not: NCCL is linked statically, and its "
                                "calls cannot be seen"
                              : "libnccl.so.2 is not loaded");
@@ -49,6 +51,9 @@ void* real_function(Function function, const void* site) noexcept {
   if (found != nullptr) {
     real_functions[function].store(found, std::memory_order_relaxed);
   } else if (!complained.exchange(true)) {
+    // A process that calls NCCL means to train: the line is to be seen.
+    open_for_training("a call of NCCL");
+    recorder::hook_state(kHookNccl, hook_name(kHookNccl), false, "NCCL was called, and no loaded library has it");
     log_line("%s was called, and no loaded library has it", name_of(function));
   }
   return found;
@@ -63,7 +68,7 @@ void report_hooks(const void* site) noexcept {
   std::snprintf(detail, sizeof detail, "NCCL %d.%d.%d; hooks made from the header of %d.%d.%d", version / 10000,
                 version / 100 % 100, version % 100, PLUMBLINE_NCCL_HEADER_VERSION / 10000,
                 PLUMBLINE_NCCL_HEADER_VERSION / 100 % 100, PLUMBLINE_NCCL_HEADER_VERSION % 100);
-  recorder::hook_state(kHookNccl, "NCCL C API", true, detail);
+  recorder::hook_state(kHookNccl, hook_name(kHookNccl), true, detail);
   for (unsigned number = 0; number < kFunctionCount; ++number) {
     const auto function = static_cast<Function>(number);
     if (hook_of(function) == kHookNccl) continue;
