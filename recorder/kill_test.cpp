@@ -48,6 +48,7 @@ void push_until_killed(const std::string& directory, std::uint64_t max_trace_byt
                                        : push(testing::alloc_record(now_ns(), i, t).header);
         if (pushed) acknowledged.counts[t].store(++i, std::memory_order_relaxed);
         acknowledged.running.store(true, std::memory_order_relaxed);
+        if (!pushed) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the writer has to catch up
       }
     });
   }
