@@ -16,7 +16,6 @@ std::int64_t StepInference::outermost_end(std::uint64_t key, std::uint64_t name)
 
 void StepInference::skip(std::int64_t steps) {
   current_ += steps;
-  if (steps > 0) seen_.clear();
 }
 
 void StepTimeline::add(std::int64_t step, std::uint64_t end_ns) {
