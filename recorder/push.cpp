@@ -94,20 +94,23 @@ void set_in_flight(Kind what, std::uint32_t tag, std::uint64_t time_ns, std::uin
   set_count(*ring, count_of(*ring) + 1);
 }
 
-void clear_in_flight(const void* frame) noexcept {
-  if (t_state.epoch != g_epoch.load(std::memory_order_acquire)) return;
+bool clear_in_flight(const void* frame) noexcept {
+  if (t_state.epoch != g_epoch.load(std::memory_order_acquire)) return false;
   RingHeader& ring = *t_state.ring;
-  if (count_of(ring) == 0) return;
+  if (count_of(ring) == 0) return false;
+  bool was_set = false;
   const auto end = [&](InFlight& mark) {
     if (!is_set(mark) || mark.frame > address_of(frame)) return;
     if (mark.frame == address_of(frame)) {
       unset(ring, mark);
+      was_set = true;
     } else {
       settle(ring, mark, monotonic_ns());  // of an inner call, which has raised into this one
     }
   };
   end(ring.in_flight);
   for (InFlight& mark : ring.calls) end(mark);
+  return was_set;
 }
 
 void hook_fired(unsigned hook) noexcept {

@@ -53,7 +53,8 @@ bool push(const RecordHeader& record) noexcept;
 // spares an allocation the reading of the clock: its failure then bears the time at which it was noticed.
 void set_in_flight(Kind what, std::uint32_t tag, std::uint64_t time_ns, std::uint64_t id_or_size,
                    const void* frame = __builtin_frame_address(0)) noexcept;
-void clear_in_flight(const void* frame = __builtin_frame_address(0)) noexcept;
+// True when the mark was still there: false says that the recorder has taken the call for one that raised.
+bool clear_in_flight(const void* frame = __builtin_frame_address(0)) noexcept;
 
 // A stable id (64-bit hash) of a text; records the text the first time that this process sees it while active, so an id
 // that is kept must have been asked for while active.

@@ -26,8 +26,7 @@ bool BackendCall::is_inner() const noexcept {
   const CurrentCall outer = enclosing_call(frame_);
   if (outer.collective == 0) return false;
   if (is_live_frame(outer.frame, outer.caller)) return true;
-  recorder::clear_in_flight(outer.frame);
-  push_mark(Kind::kCollectiveEnd, outer.collective, Outcome::kRaised);
+  if (recorder::clear_in_flight(outer.frame)) push_mark(Kind::kCollectiveEnd, outer.collective, Outcome::kRaised);
   *thread_call = {};
   return false;
 }

@@ -9,6 +9,7 @@
 #include "recorder/recorder.hpp"
 #include "shim/core/activation.hpp"
 #include "shim/core/hook_report.hpp"
+#include "shim/core/immediate_exit.hpp"
 
 namespace plumbline::shim {
 namespace {
@@ -16,12 +17,7 @@ namespace {
 constinit std::atomic<bool> watching{false};
 constinit std::atomic<pid_t> recording_pid{0};
 
-void on_process_exit(int status, void* /*argument*/) noexcept {
-  // A child that was forked past our handlers (clone, vfork) must not end its parent's trace.
-  if (recording_pid.load(std::memory_order_relaxed) != getpid() || !is_open()) return;
-  recorder::hook_fired(kHookExit);
-  recorder::stop(status, 0);
-}
+void on_process_exit(int status, void* /*argument*/) noexcept { end_recording(status); }
 
 void before_fork() noexcept { recorder::fork_prepare(); }
 
@@ -37,8 +33,15 @@ void after_fork_in_child() noexcept {
 
 }  // namespace
 
+void end_recording(int status) noexcept {
+  if (recording_pid.load(std::memory_order_relaxed) != getpid() || !is_open()) return;
+  recorder::hook_fired(kHookExit);
+  recorder::stop(status, 0);
+}
+
 void watch_lifecycle() noexcept {
   recording_pid.store(getpid(), std::memory_order_relaxed);
+  watch_immediate_exit();
   // A forked child that records inherits the handlers that its parent registered.
   if (watching.exchange(true)) return;
   // on_exit, unlike atexit, tells the status.

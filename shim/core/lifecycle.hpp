@@ -8,4 +8,8 @@ namespace plumbline::shim {
 // a shared file.
 void watch_lifecycle() noexcept;
 
+// Closes the trace with the status that the process is about to end with. Does nothing in a process that does not
+// record itself, such as a child that was forked past our handlers and still has its parent's memory.
+void end_recording(int status) noexcept;
+
 }  // namespace plumbline::shim
