@@ -4,12 +4,16 @@
 #include "shim/torch/c10d_group.hpp"
 #include "shim/torch/caching_allocator.hpp"
 #include "shim/torch/host.hpp"
+#include "shim/torch/optimizer_hooks.hpp"
 #include "shim/torch/process_facts.hpp"
 #include "shim/torch/python_api.hpp"
 #include "shim/torch/record_function.hpp"
 
 namespace plumbline::shim::adapter {
 namespace {
+
+// Which sources this adapter was made from: `plumbline build-adapter` looks for this text in the file.
+[[gnu::used]] const char kStamp[] = PLUMBLINE_STAMP;
 
 void hook_ranges() noexcept {
   const char* why = "";
@@ -25,6 +29,7 @@ void hook_python() noexcept {
     return report_hook(kHookPython, false, missing != nullptr ? missing : "the interpreter is not running");
   }
   record_torch_facts();
+  install_optimizer_hooks();
   const bool installed = install_excepthook();
   report_hook(kHookPython, installed, installed ? "" : "sys.excepthook could not be set");
 }

@@ -1,6 +1,7 @@
 #include "shim/torch/optimizer_hooks.hpp"
 
 #include <atomic>
+#include <utility>
 
 #include "shim/torch/host.hpp"
 #include "shim/torch/open_step.hpp"
@@ -13,30 +14,90 @@ namespace {
 
 PyObject* none() noexcept { return python()->Py_BuildValue(""); }
 
-// Called as hook(optimizer, args, kwargs); None leaves the arguments alone.
-PyObject* before_step(PyObject*, PyObject* const* arguments, PySsize count) {
+// None leaves the arguments of step() alone.
+PyObject* enter_step(PyObject*, PyObject* arguments, PyObject*) {
   OpenStep* step = innermost_step();
-  if (step == nullptr || step->entered || count < 1) return none();
+  if (step == nullptr || step->entered) return none();
   step->entered = true;
   ErrorGuard guard;
-  record_param_groups(arguments[0], *step);
+  record_param_groups(python()->PyTuple_GetItem(arguments, 0), *step);
   return guard.drop() ? nullptr : none();
 }
 
-PyObject* after_step(PyObject*, PyObject* const*, PySsize) {
+PyObject* leave_step(PyObject*, PyObject*, PyObject*) {
   if (OpenStep* step = innermost_step()) step->returned = true;
   return none();
 }
 
+// What torch.optim calls around a step. A compiler that traces the step inlines these functions; `record`, which they
+// call, breaks its graph. The optimizers of torch.optim break theirs before they compute anything, so for them it
+// changes nothing; the step of another class may be compiled whole, and is then left alone, unrecorded.
+constexpr const char* kBefore = R"(
+def before(optimizer, args, kwargs):
+    if is_compiling() and not type(optimizer).__module__.startswith("torch.optim."):
+        return None
+    return record(optimizer)
+)";
+constexpr const char* kAfter = R"(
+def after(optimizer, args, kwargs):
+    if is_compiling() and not type(optimizer).__module__.startswith("torch.optim."):
+        return None
+    return record(optimizer)
+)";
+
+// The one function that a source defines, made without running any Python code: that could run signal handlers of the
+// job, here where nothing could take their exception.
+Ref compile_function(const char* source, PyObject* globals) {
+  const Python& py = *python();
+  const Ref module(py.Py_CompileStringExFlags(source, "<plumbline>", kFileInput, nullptr, -1));
+  const Ref constants = attribute(module.get(), "co_consts");
+  if (!constants) return Ref();
+  for (PySsize i = 0;; ++i) {
+    PyObject* const constant = py.PyTuple_GetItem(constants.get(), i);
+    if (constant == nullptr) return Ref();
+    if (is_instance(constant, py.PyCode_Type)) return Ref(py.PyFunction_New(constant, globals));
+  }
+}
+
+// An object of a type of our own that calls `function`. Unlike a builtin function, of which torch.compile warns that it
+// cannot trace it, such an object makes it step aside silently.
+Ref make_callable(const char* name, PyCallFunction function) {
+  PyTypeSlot slots[] = {{kSlotCall, function}, {0, nullptr}};
+  PyTypeSpec spec = {name, 0, 0, 0, slots};
+  const Ref type(python()->PyType_FromSpec(&spec));
+  return type ? Ref(python()->PyObject_CallFunctionObjArgs(type.get(), nullptr)) : Ref();
+}
+
+// The globals have no __name__: torch.compile would import the module of that name.
+Ref make_hook(const char* source, const Ref& record) {
+  const Python& py = *python();
+  const Ref globals(py.PyDict_New());
+  const Ref is_compiling = attribute(loaded_module("torch.compiler"), "is_compiling");
+  PyObject* const builtins = loaded_module("builtins");
+  if (!globals || !record || !is_compiling || builtins == nullptr) return Ref();
+  if (py.PyDict_SetItemString(globals.get(), "__builtins__", builtins) != 0 ||
+      py.PyDict_SetItemString(globals.get(), "is_compiling", is_compiling.get()) != 0 ||
+      py.PyDict_SetItemString(globals.get(), "record", record.get()) != 0) {
+    return Ref();
+  }
+  return compile_function(source, globals.get());
+}
+
 // The public register functions run Python code, in which another thread could come to iterate the very dict that they
 // change; setting the item ourselves is one step under the interpreter lock.
-bool add_hook(PyObject* module, const char* hooks, PyMethodDef& method) {
-  const Python& py = *python();
+bool add_hook(PyObject* module, const char* hooks, const Ref& function) {
   const Ref dict = attribute(module, hooks);
-  const Ref key(py.PyUnicode_FromString("plumbline"));
-  const Ref function(py.PyCFunction_NewEx(&method, nullptr, nullptr));
+  const Ref key(python()->PyUnicode_FromString("plumbline"));
   if (!dict || !key || !function) return false;
-  return py.PyObject_SetItem(dict.get(), key.get(), function.get()) == 0;
+  return python()->PyObject_SetItem(dict.get(), key.get(), function.get()) == 0;
+}
+
+bool add_hooks() {
+  PyObject* const module = loaded_module("torch.optim.optimizer");
+  return add_hook(module, "_global_optimizer_pre_hooks",
+                  make_hook(kBefore, make_callable("plumbline.enter_step", enter_step))) &&
+         add_hook(module, "_global_optimizer_post_hooks",
+                  make_hook(kAfter, make_callable("plumbline.leave_step", leave_step)));
 }
 
 }  // namespace
@@ -47,14 +108,9 @@ void install_optimizer_hooks() noexcept {
   const Gil gil;
   if (!gil || done.load(std::memory_order_acquire)) return;
   ErrorGuard guard;
-  const Ref module = loaded_module("torch.optim.optimizer");
-  if (!module) return;
+  if (!torch_is_imported()) return;
   done.store(true, std::memory_order_release);
-
-  static PyMethodDef before = {"plumbline_before_step", before_step, kMethodFastCall, nullptr};
-  static PyMethodDef after = {"plumbline_after_step", after_step, kMethodFastCall, nullptr};
-  const bool added = add_hook(module.get(), "_global_optimizer_pre_hooks", before) &&
-                     add_hook(module.get(), "_global_optimizer_post_hooks", after);
+  const bool added = add_hooks();
   report_hook(kHookStep, true, added ? "with settings" : "without settings: torch.optim has no global step hooks");
   record_torch_facts();
 }

@@ -62,12 +62,12 @@ void record_torch_facts() noexcept {
   static bool done = false;  // guarded by the interpreter lock
   if (done) return;
   ErrorGuard guard;
-  const Ref version = loaded_module("torch.version");
-  if (!version) return;
+  PyObject* const version = loaded_module("torch.version");
+  if (version == nullptr) return;
   done = true;
-  fact_from(version.get(), "__version__", "torch.version");
-  fact_from(version.get(), "git_version", "torch.git");
-  fact_from(version.get(), "cuda", "torch.cuda");
+  fact_from(version, "__version__", "torch.version");
+  fact_from(version, "git_version", "torch.git");
+  fact_from(version, "cuda", "torch.cuda");
   host().fact("adapter.torch", TORCH_VERSION);
   if (PyObject* const text = python()->PySys_GetObject("version"); const char* words = text_of(text)) {
     char number[32];

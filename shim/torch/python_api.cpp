@@ -82,11 +82,17 @@ Ref attribute(PyObject* object, const char* name) noexcept {
   return found;
 }
 
-Ref loaded_module(const char* name) noexcept {
-  const Python& py = *python();
-  const Ref text(py.PyUnicode_FromString(name));
-  if (!text) return Ref();
-  return Ref(py.PyImport_GetModule(text.get()));
+PyObject* loaded_module(const char* name) noexcept {
+  PyObject* const modules = python()->PySys_GetObject("modules");
+  return is_instance(modules, python()->PyDict_Type) ? python()->PyDict_GetItemString(modules, name) : nullptr;
+}
+
+bool torch_is_imported() noexcept {
+  PyObject* const torch = loaded_module("torch");
+  if (torch == nullptr) return false;
+  const Ref spec = attribute(torch, "__spec__");
+  const Ref initializing = attribute(spec.get(), "_initializing");
+  return !initializing || python()->PyObject_IsTrue(initializing.get()) == 0;
 }
 
 const char* text_of(PyObject* object) noexcept {

@@ -23,41 +23,63 @@ struct PyMethodDef {
   const char* doc;
 };
 inline constexpr int kMethodFastCall = 0x0080;
+inline constexpr int kFileInput = 257;  // Py_file_input
 
-#define PLUMBLINE_PYTHON_FUNCTIONS(X)                                                            \
-  X(int, Py_IsInitialized, ())                                                                   \
-  X(int, PyGILState_Ensure, ())                                                                  \
-  X(void, PyGILState_Release, (int state))                                                       \
-  X(void, Py_IncRef, (PyObject * object))                                                        \
-  X(void, Py_DecRef, (PyObject * object))                                                        \
-  X(PyObject*, Py_BuildValue, (const char* format, ...))                                         \
-  X(PyObject*, PyErr_Occurred, ())                                                               \
-  X(void, PyErr_Clear, ())                                                                       \
-  X(void, PyErr_Fetch, (PyObject * *type, PyObject * *value, PyObject * *trace))                 \
-  X(void, PyErr_Restore, (PyObject * type, PyObject * value, PyObject * trace))                  \
-  X(int, PyErr_ExceptionMatches, (PyObject * type))                                              \
-  X(PyObject*, PyImport_GetModule, (PyObject * name))                                            \
-  X(PyObject*, PyObject_GetAttr, (PyObject * object, PyObject * name))                           \
-  X(PyObject*, PyObject_GetAttrString, (PyObject * object, const char* name))                    \
-  X(int, PyObject_SetItem, (PyObject * object, PyObject * key, PyObject * value))                \
-  X(PyObject*, PyObject_CallFunctionObjArgs, (PyObject * callable, ...))                         \
-  X(PyObject*, PyObject_Str, (PyObject * object))                                                \
-  X(PyObject*, PyObject_Type, (PyObject * object))                                               \
-  X(int, PyType_IsSubtype, (PyTypeObject * type, PyTypeObject * base))                           \
-  X(PyObject*, PyUnicode_FromString, (const char* text))                                         \
-  X(PyObject*, PyUnicode_InternFromString, (const char* text))                                   \
-  X(const char*, PyUnicode_AsUTF8, (PyObject * text))                                            \
-  X(PyObject*, PyCFunction_NewEx, (PyMethodDef * method, PyObject * self, PyObject * module))    \
-  X(PySsize, PyList_Size, (PyObject * list))                                                     \
-  X(PyObject*, PyList_GetItem, (PyObject * list, PySsize index))                                 \
-  X(PyObject*, PyTuple_GetItem, (PyObject * tuple, PySsize index))                               \
-  X(PyObject*, PyDict_GetItemWithError, (PyObject * dict, PyObject * key))                       \
-  X(int, PyDict_Next, (PyObject * dict, PySsize * position, PyObject * *key, PyObject * *value)) \
-  X(double, PyFloat_AsDouble, (PyObject * number))                                               \
-  X(double, PyLong_AsDouble, (PyObject * number))                                                \
-  X(PySsize, PyLong_AsSsize_t, (PyObject * number))                                              \
-  X(void*, PyLong_AsVoidPtr, (PyObject * number))                                                \
-  X(PyObject*, PySys_GetObject, (const char* name))                                              \
+// A type whose objects can be called, as PyType_FromSpec takes it; also of the stable ABI.
+using PyCallFunction = PyObject* (*)(PyObject* self, PyObject* arguments, PyObject* keywords);
+struct PyTypeSlot {
+  int slot;
+  PyCallFunction function;
+};
+struct PyTypeSpec {
+  const char* name;
+  int basic_size;  // 0: as object's
+  int item_size;
+  unsigned flags;
+  PyTypeSlot* slots;
+};
+inline constexpr int kSlotCall = 50;  // Py_tp_call
+
+#define PLUMBLINE_PYTHON_FUNCTIONS(X)                                                                                 \
+  X(int, Py_IsInitialized, ())                                                                                        \
+  X(int, PyGILState_Ensure, ())                                                                                       \
+  X(void, PyGILState_Release, (int state))                                                                            \
+  X(void, Py_IncRef, (PyObject * object))                                                                             \
+  X(void, Py_DecRef, (PyObject * object))                                                                             \
+  X(PyObject*, Py_BuildValue, (const char* format, ...))                                                              \
+  X(PyObject*, PyErr_Occurred, ())                                                                                    \
+  X(void, PyErr_Clear, ())                                                                                            \
+  X(void, PyErr_Fetch, (PyObject * *type, PyObject * *value, PyObject * *trace))                                      \
+  X(void, PyErr_Restore, (PyObject * type, PyObject * value, PyObject * trace))                                       \
+  X(int, PyErr_ExceptionMatches, (PyObject * type))                                                                   \
+  X(PyObject*, PyFunction_New, (PyObject * code, PyObject * globals))                                                 \
+  X(PyObject*, PyObject_GetAttr, (PyObject * object, PyObject * name))                                                \
+  X(PyObject*, PyObject_GetAttrString, (PyObject * object, const char* name))                                         \
+  X(int, PyObject_SetItem, (PyObject * object, PyObject * key, PyObject * value))                                     \
+  X(PyObject*, PyObject_CallFunctionObjArgs, (PyObject * callable, ...))                                              \
+  X(int, PyObject_IsTrue, (PyObject * object))                                                                        \
+  X(PyObject*, PyObject_Str, (PyObject * object))                                                                     \
+  X(PyObject*, PyObject_Type, (PyObject * object))                                                                    \
+  X(int, PyType_IsSubtype, (PyTypeObject * type, PyTypeObject * base))                                                \
+  X(PyObject*, PyUnicode_FromString, (const char* text))                                                              \
+  X(PyObject*, PyUnicode_InternFromString, (const char* text))                                                        \
+  X(const char*, PyUnicode_AsUTF8, (PyObject * text))                                                                 \
+  X(PyObject*, PyType_FromSpec, (PyTypeSpec * spec))                                                                  \
+  X(PyObject*, PyCFunction_NewEx, (PyMethodDef * method, PyObject * self, PyObject * module))                         \
+  X(PySsize, PyList_Size, (PyObject * list))                                                                          \
+  X(PyObject*, PyList_GetItem, (PyObject * list, PySsize index))                                                      \
+  X(PyObject*, PyTuple_GetItem, (PyObject * tuple, PySsize index))                                                    \
+  X(PyObject*, PyDict_GetItemWithError, (PyObject * dict, PyObject * key))                                            \
+  X(int, PyDict_Next, (PyObject * dict, PySsize * position, PyObject * *key, PyObject * *value))                      \
+  X(double, PyFloat_AsDouble, (PyObject * number))                                                                    \
+  X(double, PyLong_AsDouble, (PyObject * number))                                                                     \
+  X(PySsize, PyLong_AsSsize_t, (PyObject * number))                                                                   \
+  X(void*, PyLong_AsVoidPtr, (PyObject * number))                                                                     \
+  X(PyObject*, Py_CompileStringExFlags, (const char* source, const char* name, int start, void* flags, int optimize)) \
+  X(PyObject*, PyDict_New, ())                                                                                        \
+  X(int, PyDict_SetItemString, (PyObject * dict, const char* key, PyObject* value))                                   \
+  X(PyObject*, PyDict_GetItemString, (PyObject * dict, const char* key))                                              \
+  X(PyObject*, PySys_GetObject, (const char* name))                                                                   \
   X(int, PySys_SetObject, (const char* name, PyObject* value))
 
 #define PLUMBLINE_PYTHON_TYPES(X) \
@@ -66,7 +88,8 @@ inline constexpr int kMethodFastCall = 0x0080;
   X(PyUnicode_Type)               \
   X(PyList_Type)                  \
   X(PyDict_Type)                  \
-  X(PyTuple_Type)
+  X(PyTuple_Type)                 \
+  X(PyCode_Type)
 
 struct Python {
 #define PLUMBLINE_PYTHON_MEMBER(result, name, parameters) result(*name) parameters;
@@ -145,8 +168,11 @@ bool is_instance(PyObject* object, PyTypeObject* type) noexcept;
 // An attribute or an item of a dict; empty without one, and the error is dropped unless the job must get it.
 Ref attribute(PyObject* object, const char* name) noexcept;
 
-// A module that is already imported, else empty. Never imports.
-Ref loaded_module(const char* name) noexcept;
+// A module in sys.modules (borrowed), else null. Never imports, and never waits for an import.
+PyObject* loaded_module(const char* name) noexcept;
+
+// True once `import torch` has come to its end: until then parts of it are missing or half made.
+bool torch_is_imported() noexcept;
 
 // Text of a str, else null. Lives as long as the object.
 const char* text_of(PyObject* object) noexcept;

@@ -70,7 +70,6 @@ std::string_view optimizer_class(std::string_view range) {
 }
 
 void begin_step(RangeContext& context, std::string_view name) {
-  install_optimizer_hooks();
   host().promote("optimizer step");
   host().hook_fired(kHookStep);
   context.step = open_step();
@@ -91,6 +90,7 @@ void begin_range(RangeContext& context, std::string_view name) {
 std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& function) {
   if (!host().active()) return nullptr;
   follow_caching_allocator();
+  install_optimizer_hooks();
   const std::string_view name = function.name();
   auto context = std::make_unique<RangeContext>();
   if (name.substr(0, kStepPrefix.size()) == kStepPrefix) {

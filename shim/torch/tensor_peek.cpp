@@ -39,8 +39,7 @@ PySsize find_offset(PyObject* tensor, PyObject* type) noexcept {
 }
 
 PyTypeObject* tensor_type() noexcept {
-  const Ref module = loaded_module("torch._C");
-  Ref type = attribute(module.get(), "TensorBase");
+  Ref type = attribute(loaded_module("torch._C"), "TensorBase");
   return reinterpret_cast<PyTypeObject*>(type.release());
 }
 

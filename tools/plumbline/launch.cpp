@@ -1,0 +1,122 @@
+#include "tools/plumbline/launch.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <sstream>
+
+#include "recorder/settings.hpp"
+#include "tools/plumbline/adapter_build.hpp"
+#include "tools/plumbline/interpreter.hpp"
+#include "tools/plumbline/say.hpp"
+#include "tools/plumbline/torch_install.hpp"
+
+namespace plumbline::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+// One name for all ranks of this launch.
+std::string launch_name() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &local);
+  return fmt::format("plumbline-run-{}-{}", text.data(), getpid());
+}
+
+// PLUMBLINE_RUN of the job: an absolute path, because a job may change its directory.
+std::string run_directory(const std::string& directory) {
+  if (directory.empty()) {
+    if (const std::string given = environment("PLUMBLINE_RUN"); !given.empty()) return fs::absolute(given).string();
+  }
+  const std::string base = directory.empty() ? environment("PLUMBLINE_DIR") : directory;
+  return (fs::absolute(base.empty() ? "." : base) / launch_name()).lexically_normal().string();
+}
+
+void prepare_adapter(const LaunchOptions& options) {
+  const std::string python = options.python.empty() ? find_interpreter(options.command) : options.python;
+  TorchInstall torch;
+  std::string why;
+  if (python.empty()) return say("no Python was found for the torch adapter; optimizer steps are not recorded");
+  if (!find_torch(python, torch, why)) return say(why + "; optimizer steps are not recorded");
+  const AdapterResult adapter = make_adapter(torch, recorder::load_settings().cache, say);
+  if (!adapter.why.empty()) {
+    say(adapter.why + "; optimizer steps are not recorded (plumbline build-adapter shows all of it)");
+  }
+}
+
+bool can_be_preloaded(const std::string& object) { return object.find_first_of(" :") == std::string::npos; }
+
+// False, after a word on stderr, when the job has to run alone.
+bool preload() {
+  const std::string object = find_preload_object();
+  if (object.empty()) {
+    say("libplumbline.so is not beside this program; the job runs unrecorded");
+    return false;
+  }
+  if (!can_be_preloaded(object)) {
+    say(fmt::format("{} cannot be preloaded, its path has a space or a colon; the job runs unrecorded", object));
+    return false;
+  }
+  setenv("LD_PRELOAD", with_preload(environment("LD_PRELOAD"), object).c_str(), 1);
+  return true;
+}
+
+int become(const std::vector<std::string>& command) {
+  std::vector<char*> argv;
+  for (const auto& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  execvp(argv[0], argv.data());
+  const int error = errno;
+  say(fmt::format("{} cannot be started: {}", command[0], std::strerror(error)));
+  return error == ENOENT ? 127 : 126;
+}
+
+}  // namespace
+
+std::string find_preload_object() {
+  std::error_code error;
+  const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* place : {"libplumbline.so", "../lib/libplumbline.so", "../lib64/libplumbline.so"}) {
+    const fs::path candidate = (own / place).lexically_normal();
+    if (fs::exists(candidate, error)) return candidate.string();
+  }
+  return "";
+}
+
+std::string with_preload(const std::string& existing, const std::string& object) {
+  std::string words = existing;
+  std::replace(words.begin(), words.end(), ':', ' ');
+  std::istringstream split(words);
+  for (std::string word; split >> word;) {
+    if (word == object) return existing;
+  }
+  return existing.empty() ? object : existing + ":" + object;
+}
+
+int launch(const LaunchOptions& options) {
+  if (preload()) {
+    prepare_adapter(options);
+    const std::string directory = run_directory(options.directory);
+    setenv("PLUMBLINE_RUN", directory.c_str(), 1);
+    if (!options.level.empty()) setenv("PLUMBLINE_LEVEL", options.level.c_str(), 1);
+    say("recording into " + directory);
+  }
+  return become(options.command);
+}
+
+}  // namespace plumbline::tools
