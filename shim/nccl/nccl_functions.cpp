@@ -50,7 +50,7 @@ void* real_function(Function function, const void* site) noexcept {
   found = look_up(function, site);
   if (found != nullptr) {
     real_functions[function].store(found, std::memory_order_relaxed);
-  } else if (!complained.exchange(true)) {
+  } else if (site != nullptr && !complained.exchange(true)) {
     // A process that calls NCCL means to train: the line is to be seen.
     open_for_training("a call of NCCL");
     recorder::hook_state(kHookNccl, hook_name(kHookNccl), false, "NCCL was called, and no loaded library has it");

@@ -29,7 +29,8 @@ constexpr unsigned hook_of(Function function) noexcept {
 
 const char* name_of(Function function) noexcept;  // "ncclAllReduce"
 
-// Null, with one line in the log, when the process has no such function. `site` is an address in the calling code.
+// Null when the process has no such function. `site` is an address in the calling code, for which one line then goes to
+// the log; null when it is the hooks that ask.
 void* real_function(Function function, const void* site) noexcept;
 
 // Tells the recorder which functions are hooked in this process and which NCCL they belong to, or why none is: NCCL is

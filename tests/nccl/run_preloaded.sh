@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# run_preloaded.sh SHIM PROGRAM ARGUMENT…: runs the program under the preload object; what it records is thrown away.
+set -euo pipefail
+shim=$1
+shift
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+PLUMBLINE_RUN=$work/run LD_PRELOAD=$shim TMPDIR=$work timeout 120 "$@"
