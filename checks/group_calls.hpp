@@ -24,7 +24,7 @@ struct GroupCalls {
   std::string name;      // for people
   std::string backend;
   std::vector<GroupMember> members;  // in group order
-  bool completions_seen = true;      // false: ends are not recorded for this backend, so `pending` means nothing
+  bool completions_seen = true;      // false: only that calls were made is recorded, not their ends
 
   std::vector<std::int32_t> ranks() const;
 };

@@ -15,7 +15,7 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 
 void take_collective(LastActivity& activity, const reader::Collective& call) {
   if (call.parent != 0) return;
-  if (call.end_ns == 0 && call.outcome == reader::Outcome::kPending) {
+  if (!call.settled()) {
     auto& open = activity.open_collective;
     if (!open || call.enqueue_ns < open->enqueue_ns) open = call;
   } else {
@@ -53,7 +53,7 @@ LastActivity read_since(const reader::Trace& trace, std::uint64_t from_ns) {
     ranges.add(frame, on_range);
     return true;
   });
-  collectives.finish(trace, on_collective);
+  collectives.finish(trace.in_flight(), on_collective);
   steps.finish(on_step);
   ranges.finish(on_range);
   return activity;

@@ -16,10 +16,9 @@ bool is_error(Outcome outcome) { return outcome == Outcome::kFailed || outcome =
 
 // The oldest call of the member in the group that has not ended.
 const Collective* oldest_pending(const Subject& subject, const GroupCalls& group, const GroupMember& member) {
-  if (!group.completions_seen) return nullptr;
   const Collective* oldest = nullptr;
   for (const Collective& call : subject.summaries()[member.trace].pending) {
-    if (!is_collective_of(call, group.id) || call.outcome != Outcome::kPending) continue;
+    if (!is_collective_of(call, group.id)) continue;
     if (oldest == nullptr || call.seq < oldest->seq) oldest = &call;
   }
   return oldest;

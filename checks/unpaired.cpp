@@ -19,7 +19,7 @@ using reader::MatchedCollective;
 using reader::MatchedMember;
 
 bool waits(const MatchedMember& member) {
-  return member.present && member.collective.end_ns == 0 && member.collective.outcome == reader::Outcome::kPending;
+  return member.present && !member.collective.settled();
 }
 
 bool has_pending_call(const Subject& subject) {

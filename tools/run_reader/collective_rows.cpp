@@ -27,7 +27,7 @@ void add_call(CollectiveRow& row, const Collective& call) {
   const std::uint64_t element = reader::size_of(call.dtype);
   row.bytes_in += call.count_in * element;
   row.bytes_out += call.count_out * element;
-  if (call.outcome == Outcome::kPending) ++row.pending;
+  if (!call.settled()) ++row.pending;
   if (call.outcome == Outcome::kFailed || call.outcome == Outcome::kRaised) ++row.failed;
   const std::uint64_t begin = call.start_ns != 0 ? call.start_ns : call.enqueue_ns;
   if (call.outcome == Outcome::kCompleted && call.end_ns >= begin) {

@@ -28,11 +28,14 @@ struct Raw {
   std::vector<std::string> kinds;
 };
 
-void add_filters(CLI::App& command, Options& options, Raw& raw, bool limit) {
-  command.add_option("--rank", raw.ranks, "only these ranks, such as 3 or 0,8-15");
-  command.add_option("--step", raw.steps, "only these logical steps, such as 3 or 10-20");
+void add_window(CLI::App& command, Options& options) {
   command.add_option("--from", options.filter.from_s, "only from this time on, seconds since the run's start");
   command.add_option("--to", options.filter.to_s, "only up to this time, seconds since the run's start");
+}
+
+void add_filters(CLI::App& command, Options& options, Raw& raw, bool limit) {
+  command.add_option("--step", raw.steps, "only these logical steps, such as 3 or 10-20");
+  add_window(command, options);
   command.add_option("--kind", raw.kinds, "only events of this kind, such as collective or alloc_failed; repeatable")
       ->delimiter(',');
   if (limit) command.add_option("--limit", options.filter.limit, "at most this many events, 0: all")->default_val(200);
@@ -115,8 +118,12 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
   for (const Entry& entry : kCommands) {
     CLI::App* command = app.add_subcommand(entry.name, entry.help);
     command->add_option("run", options.run, "run directory or trace file")->required()->type_name("RUN");
+    if (entry.command != Command::kSummary && entry.command != Command::kVerify) {
+      command->add_option("--rank", raw.ranks, "only these ranks, such as 3 or 0,8-15");
+    }
     switch (entry.command) {
       case Command::kExport:
+        add_window(*command, options);
         command->add_flag("--perfetto", perfetto, "a protobuf trace that ui.perfetto.dev opens");
         command->add_option("-o,--output", options.output, "file to write, - for standard output")->required();
         break;

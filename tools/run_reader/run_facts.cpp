@@ -42,23 +42,6 @@ std::string line(std::string_view label, const std::string& text) {
   return wrapped(fmt::format("{:<{}}{}", label, kLabel, printable(text)), kLabel) + '\n';
 }
 
-std::string steps_text(const StepTimes& steps) {
-  if (steps.steps == 0) return "none was recorded";
-  std::string text = plural(static_cast<std::uint64_t>(steps.steps), "logical step");
-  if (steps.least_steps != steps.steps) text += fmt::format(" ({} on the rank with fewest)", steps.least_steps);
-  if (steps.median_ns > 0) text += fmt::format(", median {} a step", duration_text(steps.median_ns));
-  // A tenth is what two equal ranks may differ by.
-  if (steps.slowest_ns > steps.fastest_ns + steps.fastest_ns / 10) {
-    text += fmt::format("; by rank {} to {} (rank {})", duration_text(steps.fastest_ns),
-                        duration_text(steps.slowest_ns), steps.slowest_rank);
-  }
-  if (steps.exact_until >= 0) {
-    text +=
-        fmt::format("; numbers after step {} are an estimate, as events were evicted or dropped", steps.exact_until);
-  }
-  return text;
-}
-
 }  // namespace
 
 StepTimes step_times(const Context& context) {
@@ -83,6 +66,23 @@ StepTimes step_times(const Context& context) {
   times.slowest_ns = medians.back().median_ns;
   times.slowest_rank = medians.back().rank;
   return times;
+}
+
+std::string steps_text(const StepTimes& steps) {
+  if (steps.steps == 0) return "none was recorded";
+  std::string text = plural(static_cast<std::uint64_t>(steps.steps), "logical step");
+  if (steps.least_steps != steps.steps) text += fmt::format(" ({} on the rank with fewest)", steps.least_steps);
+  if (steps.median_ns > 0) text += fmt::format(", median {} a step", duration_text(steps.median_ns));
+  // A tenth is what two equal ranks may differ by.
+  if (steps.slowest_ns > steps.fastest_ns + steps.fastest_ns / 10) {
+    text += fmt::format("; by rank {} to {} (rank {})", duration_text(steps.fastest_ns),
+                        duration_text(steps.slowest_ns), steps.slowest_rank);
+  }
+  if (steps.exact_until >= 0) {
+    text +=
+        fmt::format("; numbers after step {} are an estimate, as events were evicted or dropped", steps.exact_until);
+  }
+  return text;
 }
 
 RunFacts run_facts(const Context& context) {

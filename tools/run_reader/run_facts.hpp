@@ -23,6 +23,9 @@ struct StepTimes {
 // Medians are over all steps but the first, which warms up. Ranks of the last attempt of the last launch.
 StepTimes step_times(const Context& context);
 
+// "120 logical steps, median 83.0 ms a step".
+std::string steps_text(const StepTimes& steps);
+
 struct RunFacts {
   std::size_t processes = 0;
   int world_size = 0;
