@@ -13,6 +13,8 @@
 #include "shim/core/hook_report.hpp"
 #include "shim/core/lifecycle.hpp"
 #include "shim/core/log.hpp"
+#include "shim/cuda/hook_report.hpp"
+#include "shim/nccl/nccl_functions.hpp"
 
 namespace plumbline::shim {
 namespace {
@@ -83,6 +85,9 @@ bool open_for_training(const char* why) noexcept {
   if (!recorder::promoted()) {
     const int saved_errno = errno;
     recorder::promote(why);
+    // What trains on a GPU has loaded its libraries by now.
+    cuda::report_hooks();
+    nccl::report_hooks(nullptr);
     errno = saved_errno;
   }
   return true;

@@ -11,7 +11,9 @@
 #include "recorder/recorder.hpp"
 #include "shim/core/activation.hpp"
 #include "shim/core/hook_report.hpp"
+#include "shim/core/library_symbol.hpp"
 #include "shim/cuda/driver.hpp"
+#include "shim/cuda/hook_report.hpp"
 #include "shim/cuda/runtime_function.hpp"
 #include "shim/nccl/nccl_thread.hpp"
 
@@ -23,16 +25,14 @@ using recorder::Source;
 
 constexpr int kSymbolNotFound = 302;  // cudaErrorSharedObjectSymbolNotFound
 
-constinit std::atomic<bool> reported{false};
+constinit std::atomic<bool> looked_for_runtime{false};
 constinit std::atomic<std::int64_t> graph_launches{0};
 
 bool may_record(Hook hook) noexcept {
   if (!is_open() && !open_for(Evidence::kAllocation)) return false;
   if (!recorder::active()) return false;
-  if (!reported.load(std::memory_order_relaxed) && !reported.exchange(true)) {
-    report_hook_on(kHookCudaMalloc, runtime_name());
-    report_hook_on(kHookCudaGraph, runtime_name());
-  }
+  // The runtime may have been loaded after the process had shown that it trains, when it was reported as absent.
+  if (!looked_for_runtime.load(std::memory_order_relaxed) && !looked_for_runtime.exchange(true)) report_hooks();
   recorder::hook_fired(hook);
   return true;
 }
@@ -95,6 +95,20 @@ int launch(RuntimeFunction& function, const void* site, void* graph, void* strea
 }
 
 }  // namespace
+
+void report_hooks() noexcept {
+  const char* runtime = runtime_name();
+  for (const Hook hook : {kHookCudaMalloc, kHookCudaGraph}) {
+    if (runtime != nullptr) {
+      report_hook_on(hook, runtime);
+    } else if (is_loaded("libc10_cuda.so")) {
+      report_hook_off(hook, "no libcudart.so is loaded: the CUDA runtime is linked statically, and cannot be seen");
+    } else {
+      report_hook_off(hook, "no CUDA runtime is loaded");
+    }
+  }
+}
+
 }  // namespace plumbline::shim::cuda
 
 using plumbline::recorder::Source;

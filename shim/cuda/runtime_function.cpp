@@ -58,7 +58,7 @@ const char* runtime_name() noexcept {
   for (const char* runtime : kRuntimes) {
     if (is_loaded(runtime)) return runtime;
   }
-  return "linked statically";
+  return nullptr;
 }
 
 }  // namespace plumbline::shim::cuda

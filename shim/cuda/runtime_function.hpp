@@ -44,7 +44,7 @@ class RuntimeFunction {
   Site sites_[16]{};  // when all are taken, further call sites are looked up each time
 };
 
-// Name of the runtime that is loaded, for people: "libcudart.so.13".
+// Name of the runtime that is loaded, for people: "libcudart.so.13". Null: none.
 const char* runtime_name() noexcept;
 
 }  // namespace plumbline::shim::cuda

@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "shim/core/current_call.hpp"
 #include "shim/nccl/pending_births.hpp"
 
 namespace plumbline::shim::nccl {
@@ -64,6 +65,17 @@ TEST(Communicators, SplitInTheSameOrderHaveTheSameNameOnEveryRank) {
   const CommBirth shrunk[] = {birth_from_shrink(handle(6), nullptr, nullptr),
                               birth_from_shrink(handle(7), nullptr, nullptr)};
   EXPECT_EQ(shrunk[0].unique_id_hash, shrunk[1].unique_id_hash);
+}
+
+TEST(Communicators, BelongToTheProcessGroupWhoseCallMadeThem) {
+  CurrentCall* call = own_call();
+  ASSERT_NE(call, nullptr);
+  const CurrentCall before = *call;
+  char here = 0;
+  *call = {11, 42, &here + 4096, nullptr, 0};
+  EXPECT_EQ(birth_from_split(nullptr, 0, nullptr, &here).process_group, 42u);
+  EXPECT_EQ(birth_from_split(nullptr, 0, nullptr, &here + 8192).process_group, 0u) << "that call has been left";
+  *call = before;
 }
 
 TEST(PendingBirths, AreSettledByTheThreadThatDeferredThem) {

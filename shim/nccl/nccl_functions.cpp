@@ -21,10 +21,15 @@ constexpr const char* kTwins[] = {
 constinit std::atomic<void*> real_functions[kFunctionCount]{};
 constinit std::atomic<bool> complained{false};
 
+// Where NCCL is part of libtorch_cuda.so, that may export it.
+constexpr const char* kLibraries[] = {"libnccl.so.2", "libtorch_cuda.so"};
+
 // The twin, or the plain name where a library has no twins.
 void* look_up(Function function, const void* site) noexcept {
   for (const char* symbol : {kTwins[function], name_of(function)}) {
-    if (void* found = symbol_in_library("libnccl.so.2", symbol)) return found;
+    for (const char* library : kLibraries) {
+      if (void* found = symbol_in_library(library, symbol)) return found;
+    }
     if (site == nullptr) continue;
     if (void* found = symbol_in_library_of(site, symbol)) return found;
   }
@@ -34,8 +39,8 @@ void* look_up(Function function, const void* site) noexcept {
 void report_absence() noexcept {
   const bool torch = is_loaded("libtorch_cuda.so");
   recorder::hook_state(kHookNccl, hook_name(kHookNccl), false,
-                       torch ? "libtorch_cuda.so is loaded and libnccl.so.2 is not: NCCL is linked statically, and its "
-                               "calls cannot be seen"
+                       torch ? "libtorch_cuda.so is loaded and shows no NCCL: it is linked statically, and its calls "
+                               "cannot be seen"
                              : "libnccl.so.2 is not loaded");
 }
 

@@ -34,7 +34,7 @@ const char* name_of(Function function) noexcept;  // "ncclAllReduce"
 void* real_function(Function function, const void* site) noexcept;
 
 // Tells the recorder which functions are hooked in this process and which NCCL they belong to, or why none is: NCCL is
-// linked statically into a library that hides it, or there is none. Safe at any time; `site` may be null.
+// linked statically into a library that hides it, or there is none. `site` may be null.
 void report_hooks(const void* site) noexcept;
 
 }  // namespace plumbline::shim::nccl
