@@ -71,10 +71,10 @@ TEST(Communicators, BelongToTheProcessGroupWhoseCallMadeThem) {
   CurrentCall* call = own_call();
   ASSERT_NE(call, nullptr);
   const CurrentCall before = *call;
-  char here = 0;
-  *call = {11, 42, &here + 4096, nullptr, 0};
-  EXPECT_EQ(birth_from_split(nullptr, 0, nullptr, &here).process_group, 42u);
-  EXPECT_EQ(birth_from_split(nullptr, 0, nullptr, &here + 8192).process_group, 0u) << "that call has been left";
+  const char stack[3] = {};  // grows downwards: the call's own frame lies between those of two hooks
+  *call = {11, 42, &stack[1], nullptr, 0};
+  EXPECT_EQ(birth_from_split(nullptr, 0, nullptr, &stack[0]).process_group, 42u);
+  EXPECT_EQ(birth_from_split(nullptr, 0, nullptr, &stack[2]).process_group, 0u) << "that call has been left";
   *call = before;
 }
 
