@@ -1,5 +1,5 @@
-// Where the torch adapter for one build of torch lies: the preload object looks there, `plumbline build-adapter` puts it
-// there.
+// Where the torch adapter for one build of torch lies: the preload object looks there, `plumbline build-adapter` puts
+// it there.
 //
 //   const TorchBuild torch = torch_build_at("/venv/lib/python3.11/site-packages/torch/lib/libtorch_cpu.so");
 //   const std::string adapter = adapter_path(cache, torch);
@@ -18,8 +18,8 @@ struct TorchBuild {
   std::string identity;  // 16 hexadecimal digits; empty: the library cannot be read
 };
 
-// Reads version.py of the package that the library belongs to. The identity is the start of the library's build id, or a
-// hash of its size and time of change where the linker wrote none.
+// Reads version.py of the package that the library belongs to. The identity is the start of the library's build id, or
+// a hash of its size and time of change where the linker wrote none.
 TorchBuild torch_build_at(const std::string& libtorch_cpu);
 
 // <cache>/adapter-<version>-<identity>/libplumbline_torch.so

@@ -40,7 +40,8 @@ extern "C" [[gnu::visibility("default")]] void* _ZN3c109alloc_cpuEm(std::size_t 
   using namespace plumbline;
   using namespace plumbline::shim;
   const auto real = real_alloc.get(__builtin_return_address(0));
-  if (!is_open() && !open_for(Evidence::kAllocation)) [[unlikely]] return real(size);
+  if (!is_open() && !open_for(Evidence::kAllocation)) [[unlikely]]
+    return real(size);
 
   recorder::hook_fired(kHookAllocCpu);
   const std::uint64_t entered_ns = size >= kLargeRequest ? recorder::now_ns() : 0;

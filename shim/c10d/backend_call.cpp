@@ -45,14 +45,14 @@ bool BackendCall::enter(void* backend, void* const* arguments) const noexcept {
   record.id = recorder::next_id();
   record.peer = -1;
   if (adapter != nullptr) adapter->describe_collective(method_.op, backend, arguments, &record);
-  const Groups::Call numbered =
-      groups.next(record.group, backend, method_.backend, is_point_to_point(method_.op));
+  const Groups::Call numbered = groups.next(record.group, backend, method_.backend, is_point_to_point(method_.op));
   record.group = numbered.group;
   record.seq = numbered.seq;
   recorder::push(record.header);
 
   if (method_.executes_works && !is_point_to_point(method_.op)) {
     pending_calls.open(record.id, is_composite(method_.op));
+    report_forgotten();
   }
   recorder::set_in_flight(Kind::kCollective, record.header.tag, record.header.time_ns, record.id, frame_);
   *entry = {record.id, record.group, frame_, caller_, 0};
@@ -65,6 +65,7 @@ void BackendCall::leave(const void* work) const noexcept {
   recorder::clear_in_flight(frame_);
   if (method_.executes_works && is_point_to_point(method_.op)) {
     works.insert(work, call.collective);
+    report_forgotten();
   } else if (call.works == 0) {
     push_mark(Kind::kCollectiveReturn, call.collective);
   } else if (is_composite(method_.op)) {

@@ -40,7 +40,7 @@ constexpr const char* kNCCL = "nccl";
 }  // namespace
 }  // namespace plumbline::shim
 
-#define PLUMBLINE_PARAMETERS_1 const void *a
+#define PLUMBLINE_PARAMETERS_1 const void* a
 #define PLUMBLINE_PARAMETERS_2 const void *a, const void *b
 #define PLUMBLINE_PARAMETERS_3 const void *a, const void *b, const void *c
 #define PLUMBLINE_PARAMETERS_5 const void *a, const void *b, const void *c, const void *d, const void *e
@@ -57,14 +57,14 @@ constexpr const char* kNCCL = "nccl";
 #define PLUMBLINE_STRING(text) PLUMBLINE_STRING_(text)
 #define PLUMBLINE_SYMBOL(Backend, name, parameters) _ZN4c10d16ProcessGroup##Backend##name##E##parameters
 
-#define PLUMBLINE_DEFINE_METHOD(Backend, op, name, parameters, arity)                                              \
-  extern "C" [[gnu::visibility("default")]] plumbline::shim::WorkPtr PLUMBLINE_SYMBOL(Backend, name, parameters)(  \
-      void* backend, PLUMBLINE_PARAMETERS_##arity) {                                                               \
-    using namespace plumbline::shim;                                                                               \
-    static constinit RealFunction<WorkPtr(void*, PLUMBLINE_PARAMETERS_##arity)> real{                              \
+#define PLUMBLINE_DEFINE_METHOD(Backend, op, name, parameters, arity)                                               \
+  extern "C" [[gnu::visibility("default")]] plumbline::shim::WorkPtr PLUMBLINE_SYMBOL(Backend, name, parameters)(   \
+      void* backend, PLUMBLINE_PARAMETERS_##arity) {                                                                \
+    using namespace plumbline::shim;                                                                                \
+    static constinit RealFunction<WorkPtr(void*, PLUMBLINE_PARAMETERS_##arity)> real{                               \
         {PLUMBLINE_STRING(PLUMBLINE_SYMBOL(Backend, name, parameters)), owner_of(k##Backend), kHookC10d}, nothing}; \
-    return forward({plumbline::recorder::Op::op, k##Backend, k##Backend == kGloo}, real, backend,                  \
-                   PLUMBLINE_ARGUMENTS_##arity);                                                                   \
+    return forward({plumbline::recorder::Op::op, k##Backend, k##Backend == kGloo}, real, backend,                   \
+                   PLUMBLINE_ARGUMENTS_##arity);                                                                    \
   }
 
 PLUMBLINE_C10D_METHODS(PLUMBLINE_DEFINE_METHOD, Gloo)

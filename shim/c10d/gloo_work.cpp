@@ -62,7 +62,8 @@ _ZN4c10d16ProcessGroupGloo7enqueueEN3c1013intrusive_ptrINS0_9AsyncWorkENS1_6deta
     void* backend, const void** work) {
   using namespace plumbline::shim;
   static constinit RealFunction<void(void*, const void**)> real{
-      {"_ZN4c10d16ProcessGroupGloo7enqueueEN3c1013intrusive_ptrINS0_9AsyncWorkENS1_6detail34intrusive_target_default_null_"
+      {"_ZN4c10d16ProcessGroupGloo7enqueueEN3c1013intrusive_ptrINS0_9AsyncWorkENS1_6detail34intrusive_target_default_"
+       "null_"
        "typeIS3_EEEE",
        kOwner, kHookGlooWork},
       [](void*, const void**) {}};
@@ -81,7 +82,8 @@ _ZN4c10d16ProcessGroupGloo9AsyncWork7executeERKN3c1013intrusive_ptrIS1_NS2_6deta
     const void* const* work) {
   using namespace plumbline::shim;
   static constinit RealFunction<void(const void* const*)> real{
-      {"_ZN4c10d16ProcessGroupGloo9AsyncWork7executeERKN3c1013intrusive_ptrIS1_NS2_6detail34intrusive_target_default_null_"
+      {"_ZN4c10d16ProcessGroupGloo9AsyncWork7executeERKN3c1013intrusive_ptrIS1_NS2_6detail34intrusive_target_default_"
+       "null_"
        "typeIS1_EEEE",
        kOwner, kHookGlooWork},
       [](const void* const*) {}};

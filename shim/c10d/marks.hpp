@@ -11,6 +11,9 @@ namespace plumbline::shim {
 inline constinit WorkTable works;
 inline constinit PendingCalls pending_calls;
 
+// Says in the trace that calls lost their end marks because too many were open at a time. Cheap when there are none.
+void report_forgotten() noexcept;
+
 inline void push_mark(recorder::Kind kind, std::uint64_t call,
                       recorder::Outcome outcome = recorder::Outcome::kPending) noexcept {
   const recorder::CollectiveMarkRecord mark{

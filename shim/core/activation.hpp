@@ -16,11 +16,11 @@
 namespace plumbline::shim {
 
 enum class Gate : std::uint8_t {
-  kUntried,   // no hook has fired yet
-  kOpening,   // one thread is starting the recorder; the others pass by
-  kOpen,      // the recorder was started (it may have stopped since: its functions then do nothing)
-  kForked,    // a forked child of a recording process: waits for training evidence
-  kClosed,    // switched off, excluded, or nothing can be recorded here
+  kUntried,  // no hook has fired yet
+  kOpening,  // one thread is starting the recorder; the others pass by
+  kOpen,     // the recorder was started (it may have stopped since: its functions then do nothing)
+  kForked,   // a forked child of a recording process: waits for training evidence
+  kClosed,   // switched off, excluded, or nothing can be recorded here
 };
 
 enum class Evidence : std::uint8_t { kAllocation, kTraining };

@@ -43,9 +43,10 @@ void report_missing(const std::string& why) noexcept {
   recorder::fact("adapter.state", "missing");
   recorder::fact("adapter.reason", why);
   recorder::fact("adapter.remedy", "plumbline build-adapter");
-  log_line("no torch adapter (%s): optimizer steps, ranges, and the arguments of collectives are not recorded; "
-           "`plumbline build-adapter` builds it",
-           why.c_str());
+  log_line(
+      "no torch adapter (%s): optimizer steps, ranges, and the arguments of collectives are not recorded; "
+      "`plumbline build-adapter` builds it",
+      why.c_str());
 }
 
 // Null, with the loader's or the adapter's reason in `why`.
@@ -124,7 +125,8 @@ void schedule_adapter() noexcept {
 }
 
 const PlumblineAdapter* adapter_for_call() noexcept {
-  if (state.load(std::memory_order_acquire) != State::kTried) [[unlikely]] load_once();
+  if (state.load(std::memory_order_acquire) != State::kTried) [[unlikely]]
+    load_once();
   return loaded.load(std::memory_order_relaxed);
 }
 

@@ -1,8 +1,8 @@
 // Finding, loading and starting the torch adapter, once a process.
 //
 // It must be started in the main thread and outside of dlopen, so the first hooked allocation, which may happen while
-// torch is being imported, only schedules it: Python runs it between two bytecodes. A c10d call that comes earlier loads
-// it on the spot. Without an adapter the job runs on, and the trace says what is missing and how to mend it.
+// torch is being imported, only schedules it: Python runs it between two bytecodes. A c10d call that comes earlier
+// loads it on the spot. Without an adapter the job runs on, and the trace says what is missing and how to mend it.
 #pragma once
 
 #include "shim/adapter_api.hpp"

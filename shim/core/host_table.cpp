@@ -25,7 +25,10 @@ void hook_state(unsigned hook, const char* name, bool active, const char* detail
   recorder::hook_state(hook, or_empty(name), active, or_empty(detail));
 }
 
+// Facts too: a process that is killed while it prints its traceback never writes its end.
 void set_exception(const char* type, const char* message) noexcept {
+  recorder::fact("exception.class", or_empty(type));
+  recorder::fact("exception.message", or_empty(message));
   recorder::set_exception(or_empty(type), or_empty(message));
 }
 

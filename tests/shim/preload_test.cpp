@@ -68,11 +68,26 @@ TEST(Preload, EveryBackendCallIsOneEvent) {
   const RecordedProcess process = job.process();
   std::vector<Op> ops;
   for (const RecordedCall& call : process.calls) ops.push_back(call.op);
-  EXPECT_EQ(ops, (std::vector<Op>{Op::kAllReduce, Op::kAllReduceSparse, Op::kAllReduceCoalesced, Op::kReduce,
-                                  Op::kBroadcast, Op::kAllGather, Op::kAllGatherBase, Op::kAllGatherCoalesced,
-                                  Op::kAllGatherIntoTensorCoalesced, Op::kReduceScatter, Op::kReduceScatterBase,
-                                  Op::kReduceScatterTensorCoalesced, Op::kAllToAllBase, Op::kGather, Op::kScatter,
-                                  Op::kSend, Op::kRecv, Op::kRecvAnySource, Op::kBarrier, Op::kMonitoredBarrier,
+  EXPECT_EQ(ops, (std::vector<Op>{Op::kAllReduce,
+                                  Op::kAllReduceSparse,
+                                  Op::kAllReduceCoalesced,
+                                  Op::kReduce,
+                                  Op::kBroadcast,
+                                  Op::kAllGather,
+                                  Op::kAllGatherBase,
+                                  Op::kAllGatherCoalesced,
+                                  Op::kAllGatherIntoTensorCoalesced,
+                                  Op::kReduceScatter,
+                                  Op::kReduceScatterBase,
+                                  Op::kReduceScatterTensorCoalesced,
+                                  Op::kAllToAllBase,
+                                  Op::kGather,
+                                  Op::kScatter,
+                                  Op::kSend,
+                                  Op::kRecv,
+                                  Op::kRecvAnySource,
+                                  Op::kBarrier,
+                                  Op::kMonitoredBarrier,
                                   Op::kAllToAll}));
   std::uint64_t collectives = 0;
   std::uint64_t transfers = 0;
@@ -153,8 +168,7 @@ TEST(Preload, GroupsCountTheirCallsApart) {
   EXPECT_NE(first, second);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> numbers;
   for (const RecordedCall& call : process.calls) numbers.emplace_back(call.group, call.seq);
-  EXPECT_EQ(numbers,
-            (decltype(numbers){{first, 0}, {first, 1}, {second, 0}, {first, 2}, {first, 0}}));
+  EXPECT_EQ(numbers, (decltype(numbers){{first, 0}, {first, 1}, {second, 0}, {first, 2}, {first, 0}}));
   ASSERT_NE(process.definitions.group(first), nullptr);
   EXPECT_EQ(process.definitions.group(first)->name, "gloo#0");
   EXPECT_EQ(process.definitions.group(second)->name, "gloo#1");

@@ -60,7 +60,7 @@ class RecordedJob {
   int exit_status() const { return exit_status_; }  // -1 when a signal ended it
   int signal() const { return signal_; }
   const std::string& output() const { return output_; }  // standard output and error
-  std::vector<std::string> files() const;                 // all that lies in the job's directory, hidden files too
+  std::vector<std::string> files() const;                // all that lies in the job's directory, hidden files too
 
   // The traces of the run, by pid. A trace that cannot be read fails the test.
   std::vector<RecordedProcess> processes() const;
