@@ -1,8 +1,8 @@
-// Columns of 64-bit numbers, both ways: what a batch of the trace stores (docs/trace-format.md, Encoding in trace.fbs).
+// Columns of 64-bit numbers, as a batch of the trace stores them: how to read one, and the parts that both ends share.
+// Encoding in trace.fbs names the encodings, docs/trace-format.md explains them; ColumnEncoder writes them.
 //
-//   std::vector<std::uint8_t> data;
-//   auto header = encode_column(values, data);         // picks the shortest encoding
-//   bool ok = decode_column(header, data, out);        // out.size() is the batch's count
+//   std::vector<std::uint64_t> values(batch.count());
+//   if (!decode_column({column.encoding(), column.base()}, bytes, values)) …
 //
 // The decoder takes hostile input: false when the data does not hold exactly out.size() values.
 #pragma once
@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <vector>
 
 #include "recorder/trace_generated.h"
 
@@ -29,20 +28,13 @@ constexpr std::uint64_t unzigzag(std::uint64_t value) noexcept {
   return value >> 1 ^ (value & 1 ? ~std::uint64_t{0} : 0);
 }
 
-constexpr std::size_t varint_bytes(std::uint64_t value) noexcept {
-  return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
-}
-
-inline void put_varint(std::vector<std::uint8_t>& out, std::uint64_t value) {
-  while (value >= 0x80) {
-    out.push_back(static_cast<std::uint8_t>(value) | 0x80);
-    value >>= 7;
-  }
-  out.push_back(static_cast<std::uint8_t>(value));
-}
-
 // Null when the bytes end, or do not fit 64 bits.
 inline const std::uint8_t* get_varint(const std::uint8_t* at, const std::uint8_t* end, std::uint64_t& value) noexcept {
+  if (at == nullptr || at == end) return nullptr;
+  if (*at < 0x80) [[likely]] {
+    value = *at;
+    return at + 1;
+  }
   std::uint64_t result = 0;
   for (unsigned shift = 0; at != end && shift < 64; shift += 7) {
     const std::uint8_t byte = *at++;
@@ -56,63 +48,85 @@ inline const std::uint8_t* get_varint(const std::uint8_t* at, const std::uint8_t
   return nullptr;
 }
 
-inline ColumnHeader encode_column(std::span<const std::uint64_t> values, std::vector<std::uint8_t>& data) {
-  data.clear();
-  if (values.empty()) return {};
-  std::size_t plain = 0;
-  std::size_t delta = 0;
-  bool constant = true;
-  std::uint64_t before = values[0];
-  for (const std::uint64_t value : values) {
-    plain += varint_bytes(value);
-    delta += varint_bytes(zigzag(value - before));
-    constant = constant && value == values[0];
-    before = value;
-  }
-  if (constant) return {trace::Encoding::Constant, values[0]};
-  if (values.size() * 8 <= plain && values.size() * 8 <= delta) {
-    data.resize(values.size() * 8);
-    std::memcpy(data.data(), values.data(), data.size());
-    return {trace::Encoding::Raw64, 0};
-  }
-  if (plain <= delta) {
-    for (const std::uint64_t value : values) put_varint(data, value);
-    return {trace::Encoding::Varint, 0};
-  }
-  before = values[0];
-  for (const std::uint64_t value : values) {
-    put_varint(data, zigzag(value - before));
-    before = value;
-  }
-  return {trace::Encoding::DeltaVarint, values[0]};
+namespace column_internal {
+
+using Bytes = std::span<const std::uint8_t>;
+using Values = std::span<std::uint64_t>;
+
+inline bool decode_raw(Bytes data, Values out) noexcept {
+  if (data.size() != out.size() * sizeof(std::uint64_t)) return false;
+  if (!out.empty()) std::memcpy(out.data(), data.data(), data.size());
+  return true;
 }
+
+inline bool decode_varint(Bytes data, Values out) noexcept {
+  const std::uint8_t* at = data.data();
+  const std::uint8_t* const end = at + data.size();
+  for (std::uint64_t& value : out) {
+    if ((at = get_varint(at, end, value)) == nullptr) return false;
+  }
+  return at == end;
+}
+
+inline bool decode_delta(std::uint64_t base, Bytes data, Values out) noexcept {
+  const std::uint8_t* at = data.data();
+  const std::uint8_t* const end = at + data.size();
+  for (std::uint64_t& value : out) {
+    std::uint64_t coded = 0;
+    if ((at = get_varint(at, end, coded)) == nullptr) return false;
+    base = value = base + unzigzag(coded);
+  }
+  return at == end;
+}
+
+inline bool decode_split(std::uint64_t base, Bytes data, Values out) noexcept {
+  if (data.size() < out.size()) return false;
+  const std::uint8_t* low = data.data();
+  const std::uint8_t* at = low + out.size();
+  const std::uint8_t* const end = low + data.size();
+  for (std::uint64_t& value : out) {
+    std::uint64_t high = 0;
+    if ((at = get_varint(at, end, high)) == nullptr || high >> 56 != 0) return false;
+    base = value = base + unzigzag(high << 8 | *low++);
+  }
+  return at == end;
+}
+
+inline bool decode_back(std::uint64_t base, Bytes data, Values out) noexcept {
+  const std::uint8_t* at = data.data();
+  const std::uint8_t* const end = at + data.size();
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    std::uint64_t coded = 0;
+    if ((at = get_varint(at, end, coded)) == nullptr || coded > i) return false;
+    if (coded != 0) {
+      base = out[i] = out[i - coded];
+      continue;
+    }
+    if ((at = get_varint(at, end, coded)) == nullptr) return false;
+    base = out[i] = base + unzigzag(coded);
+  }
+  return at == end;
+}
+
+}  // namespace column_internal
 
 inline bool decode_column(ColumnHeader header, std::span<const std::uint8_t> data,
                           std::span<std::uint64_t> out) noexcept {
-  const std::uint8_t* at = data.data();
-  const std::uint8_t* const end = at + data.size();
+  namespace internal = column_internal;
   switch (header.encoding) {
     case trace::Encoding::Constant:
       for (std::uint64_t& value : out) value = header.base;
       return data.empty();
     case trace::Encoding::Raw64:
-      if (data.size() != out.size() * 8) return false;
-      if (!out.empty()) std::memcpy(out.data(), data.data(), data.size());
-      return true;
+      return internal::decode_raw(data, out);
     case trace::Encoding::Varint:
-      for (std::uint64_t& value : out) {
-        if ((at = get_varint(at, end, value)) == nullptr) return false;
-      }
-      return at == end;
-    case trace::Encoding::DeltaVarint: {
-      std::uint64_t before = header.base;
-      for (std::uint64_t& value : out) {
-        std::uint64_t coded = 0;
-        if ((at = get_varint(at, end, coded)) == nullptr) return false;
-        before = value = before + unzigzag(coded);
-      }
-      return at == end;
-    }
+      return internal::decode_varint(data, out);
+    case trace::Encoding::DeltaVarint:
+      return internal::decode_delta(header.base, data, out);
+    case trace::Encoding::Back:
+      return internal::decode_back(header.base, data, out);
+    case trace::Encoding::DeltaSplit:
+      return internal::decode_split(header.base, data, out);
   }
   return false;
 }

@@ -26,8 +26,8 @@ class Drain {
   // One pass over all rings. A sentence when the trace cannot be written.
   std::optional<std::string> pass();
 
-  // How near the rings are to dropping something: the fullest ring as a fraction of its capacity, or the fraction of the
-  // rings that wait to be drained because their thread has ended.
+  // How near the rings are to dropping something: the fullest ring as a fraction of its capacity, or the fraction of
+  // the rings that wait to be drained because their thread has ended.
   double fullest() const noexcept;
 
  private:

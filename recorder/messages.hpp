@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "recorder/column.hpp"
+#include "recorder/column_encoder.hpp"
 
 namespace plumbline::recorder {
 
@@ -18,7 +18,7 @@ class MessageBuilder {
   flatbuffers::FlatBufferBuilder& fbb() { return fbb_; }
 
   ColumnOffset column(std::span<const std::uint64_t> values) {
-    const ColumnHeader header = encode_column(values, scratch_);
+    const ColumnHeader header = encoder_.encode(values, scratch_);
     const auto data = scratch_.empty() ? 0 : fbb_.CreateVector(scratch_);
     return trace::CreateColumn(fbb_, header.base, header.encoding, data);
   }
@@ -36,6 +36,7 @@ class MessageBuilder {
 
  private:
   flatbuffers::FlatBufferBuilder fbb_{1 << 16};
+  ColumnEncoder encoder_;
   std::vector<std::uint8_t> scratch_;
 };
 
