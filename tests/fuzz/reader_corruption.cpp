@@ -221,8 +221,8 @@ int main(int argc, char** argv) {
   const std::string path = directory / "damaged.plt";
   truncate_everywhere(path, file, frames);
   damage_file(path, file, frames, rounds);
-  damage_contents(path, file, frames, rounds);
-  damage_ring(directory / "ring", rounds);
+  damage_contents(path, file, frames, rounds / 4);
+  damage_ring(directory / "ring", rounds / 4);
   if (failures != 0) std::fprintf(stderr, "reader_corruption: %d failures\n", failures);
   return failures == 0 ? 0 : 1;
 }
