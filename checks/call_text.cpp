@@ -33,6 +33,10 @@ std::string step_clause(const reader::Trace& trace, std::uint64_t time_ns) {
   return fmt::format(", step {}", trace.steps().step_at(time_ns));
 }
 
+bool is_backend_range(std::string_view name) {
+  return name.starts_with("gloo:") || name.starts_with("nccl:") || name.starts_with("mpi:");
+}
+
 std::string time_text(double seconds) { return fmt::format("{:.3f} s", seconds); }
 
 }  // namespace plumbline::checks

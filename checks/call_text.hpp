@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "reader/collectives.hpp"
 #include "reader/definitions.hpp"
@@ -18,6 +19,8 @@ std::string call_text(const reader::Collective& call);
 std::string group_name(const reader::Group& group);
 // ", step 7"; nothing where the trace has no optimizer steps to count by.
 std::string step_clause(const reader::Trace& trace, std::uint64_t time_ns);
+// The backend's own range around a call ("gloo:all_reduce"), which says nothing that the call has not said.
+bool is_backend_range(std::string_view name);
 // "12.345 s".
 std::string time_text(double seconds);
 

@@ -27,19 +27,19 @@ Ending recorded_ending(const reader::ExitInfo& exit) {
   ending.time_ns = exit.time_ns;
   if (exit.signal != 0) {
     ending.kind = EndingKind::kSignal;
-    ending.clause = "was killed by " + signal_name(exit.signal) + exception_clause(exit);
+    ending.brief = "was killed by " + signal_name(exit.signal);
   } else if (exit.status == 0 && exit.exception_class.empty()) {
     ending.kind = EndingKind::kClean;
-    ending.clause = "exited with status 0";
+    ending.brief = "exited with status 0";
   } else if (exit.status < 0 && exit.exception_class.empty()) {
     // It came to its end in order, but by a way that does not tell the status.
     ending.kind = EndingKind::kClean;
-    ending.clause = "exited, status not known";
+    ending.brief = "exited, status not known";
   } else {
     ending.kind = EndingKind::kFailed;
-    ending.clause = exit.status < 0 ? "exited, status not known" : "exited with status " + std::to_string(exit.status);
-    ending.clause += exception_clause(exit);
+    ending.brief = exit.status < 0 ? "exited, status not known" : "exited with status " + std::to_string(exit.status);
   }
+  ending.clause = ending.brief + exception_clause(exit);
   return ending;
 }
 
@@ -52,14 +52,16 @@ Ending ending_of(const reader::Trace& trace) {
   switch (reader::life_of(trace)) {
     case reader::Life::kRunning:
       ending.kind = EndingKind::kRunning;
-      ending.clause = "still runs";
+      ending.clause = ending.brief = "still runs";
       break;
     case reader::Life::kGone:
       ending.kind = EndingKind::kKilled;
-      ending.clause = "ended without an exit record: killed (SIGKILL, out of memory, or os._exit)";
+      ending.brief = "was killed";
+      ending.clause = "was killed by a signal that it could not record (SIGKILL, SIGTERM, out of memory..)";
       break;
     default:
-      ending.clause = "has no exit record: killed, or still running on " + trace.host();
+      ending.brief = "left no exit record";
+      ending.clause = "left no exit record: it was killed, or still runs on " + trace.host();
   }
   return ending;
 }

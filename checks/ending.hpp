@@ -1,5 +1,5 @@
-// How a process ended, as a checked fact and as a clause: "was killed by SIGSEGV", "exited with status 1 after
-// ValueError: …", "still runs", "ended without an exit record …".
+// How a process ended, as a checked fact and in words: "was killed by SIGSEGV", "exited with status 1 after
+// ValueError: …", "still runs".
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ enum class EndingKind : std::uint8_t {
   kClean,    // exit status 0
   kFailed,   // another exit status, or an uncaught exception
   kSignal,   // a fatal signal that it could still record
-  kKilled,   // no exit record, and the process is gone: SIGKILL, the OOM killer, a lost machine
+  kKilled,   // no exit record, and the process is gone: a signal that it did not live to record
   kRunning,  // it is still there
   kUnknown,  // no exit record, and no way to ask
 };
@@ -22,6 +22,7 @@ struct Ending {
   EndingKind kind = EndingKind::kUnknown;
   std::uint64_t time_ns = 0;  // of the exit record, else of the last event
   std::string clause;         // follows "rank 3 "
+  std::string brief;          // the same without reasons
 
   bool ended() const { return kind != EndingKind::kRunning && kind != EndingKind::kUnknown; }
   bool bad() const { return kind == EndingKind::kFailed || kind == EndingKind::kSignal || kind == EndingKind::kKilled; }

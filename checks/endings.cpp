@@ -32,24 +32,44 @@ bool was_ended_by_launcher(const reader::Trace& trace, const Ending& ending) {
   return ending.kind == EndingKind::kSignal && trace.exit() != nullptr && trace.exit()->signal == SIGTERM;
 }
 
-Finding finding_of(const Subject& subject, const End& end) {
-  const reader::Trace& trace = subject.run().traces()[end.trace];
+std::string who(const Subject& subject, const std::vector<End>& ends, Finding& finding) {
+  for (const End& end : ends) finding.ranks.push_back(subject.run().traces()[end.trace].rank());
+  if (ends.size() == 1) return subject_of(subject.run().traces()[ends.front().trace]);
+  const int attempt = subject.run().traces()[ends.front().trace].attempt();
+  return ranks_phrase(finding.ranks) + (attempt > 0 ? fmt::format(" (attempt {})", attempt) : "");
+}
+
+Finding finding_of(const Subject& subject, const std::vector<End>& ends) {
+  const End& first = ends.front();
+  const reader::Trace& trace = subject.run().traces()[first.trace];
   Finding finding;
+  std::string names = who(subject, ends, finding);
+  std::string clause = first.ending.clause;
+  if (ends.size() > 1 && clause.starts_with("was ")) clause.replace(0, 4, "were ");
+  // A killed process leaves no moment of death, only the last sign of life.
+  const std::string_view when = first.ending.kind == EndingKind::kKilled ? "last seen" : "first";
   finding.title =
-      fmt::format("{} {} at {}{}", subject_of(trace), end.ending.clause,
-                  time_text(reader::RunClock::seconds(end.time_ns)), step_clause(trace, end.ending.time_ns));
-  if (trace.rank() >= 0) finding.ranks.push_back(trace.rank());
-  finding.details.push_back("it did last: " + last_activity_text(subject, end.trace, last_activity(trace, 0)));
-  for (const reader::InFlightCall& call : trace.in_flight()) {
-    if (call.what != recorder::Kind::kAllocFailed) continue;
-    finding.details.push_back(fmt::format("it died inside an allocation of {} bytes", call.id_or_size));
+      fmt::format("{} {}, {} at {}{}", names, clause, ends.size() == 1 && when == "first" ? "ended" : when,
+                  time_text(reader::RunClock::seconds(first.time_ns)), step_clause(trace, first.ending.time_ns));
+  for (const End& end : ends) {
+    if (finding.details.size() == 2) break;
+    const reader::Trace& one = subject.run().traces()[end.trace];
+    finding.details.push_back(
+        fmt::format("{} did last: {}", subject_of(one), last_activity_text(subject, end.trace, last_activity(one, 0))));
+    for (const reader::InFlightCall& call : one.in_flight()) {
+      if (call.what != recorder::Kind::kAllocFailed) continue;
+      finding.details.push_back(fmt::format("it died inside an allocation of {}", bytes_text(call.id_or_size)));
+    }
   }
-  Evidence evidence;
-  evidence.trace = trace.path();
-  evidence.rank = trace.rank();
-  evidence.time_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(0, end.time_ns));
-  evidence.shows = end.ending.clause;
-  finding.evidence.push_back(std::move(evidence));
+  for (const End& end : ends) {
+    const reader::Trace& one = subject.run().traces()[end.trace];
+    Evidence evidence;
+    evidence.trace = one.path();
+    evidence.rank = one.rank();
+    evidence.time_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(0, end.time_ns));
+    evidence.shows = end.ending.clause;
+    finding.evidence.push_back(std::move(evidence));
+  }
   return finding;
 }
 
@@ -58,8 +78,8 @@ void add_findings(const Subject& subject, std::vector<End> bad, Verdict& verdict
   const auto& traces = subject.run().traces();
   const auto consequence = [&](const End& end) { return was_ended_by_launcher(traces[end.trace], end.ending); };
   const bool all_alike = std::all_of(bad.begin(), bad.end(), consequence);
-  // Processes with the same end are told of once.
-  std::map<std::string, std::size_t> finding_of_clause;
+  std::vector<std::vector<End>> groups;
+  std::map<std::string, std::size_t> group_of;
   std::vector<std::int32_t> ended_later;
   for (const End& end : bad) {
     const reader::Trace& trace = traces[end.trace];
@@ -68,18 +88,11 @@ void add_findings(const Subject& subject, std::vector<End> bad, Verdict& verdict
       continue;
     }
     const std::string key = fmt::format("{}/{}/{}", trace.launch(), trace.attempt(), end.ending.clause);
-    const auto [at, added] = finding_of_clause.try_emplace(key, verdict.findings.size());
-    if (added) {
-      verdict.findings.push_back(finding_of(subject, end));
-    } else {
-      verdict.findings[at->second].ranks.push_back(trace.rank());
-    }
+    const auto [at, added] = group_of.try_emplace(key, groups.size());
+    if (added) groups.emplace_back();
+    groups[at->second].push_back(end);
   }
-  for (Finding& finding : verdict.findings) {
-    if (finding.ranks.size() < 2) continue;
-    const std::vector<std::int32_t> others(finding.ranks.begin() + 1, finding.ranks.end());
-    finding.details.push_back(fmt::format("{} likewise, later", ranks_phrase(others)));
-  }
+  for (const std::vector<End>& ends : groups) verdict.findings.push_back(finding_of(subject, ends));
   if (!ended_later.empty()) {
     verdict.findings.front().details.push_back(
         fmt::format("{} then got SIGTERM, as launchers send it to the rest", ranks_phrase(ended_later)));

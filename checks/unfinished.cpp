@@ -97,7 +97,7 @@ std::string waiting_line(const Subject& subject, const OpenCallMember& member) {
   const LastActivity activity = last_activity(trace, call.enqueue_ns);
   if (activity.open_range) line += fmt::format(", inside {}", trace.text(activity.open_range->name));
   if (call.wait_ns != 0 && call.wait_end_ns == 0) line += ", in Work.wait()";
-  return line + fmt::format("; it {}", ending.clause);
+  return line + fmt::format("; it {}", ending.brief);
 }
 
 std::string guilty_line(const Subject& subject, const OpenCallMember& member) {
@@ -114,7 +114,8 @@ std::string guilty_line(const Subject& subject, const OpenCallMember& member) {
     line = fmt::format("rank {}", member.rank);
   }
   line += fmt::format("; it {}", ending.clause);
-  if (ending.ended()) line += fmt::format(" at {}", time_text(subject.seconds(member.trace, ending.time_ns)));
+  if (ending.ended())
+    line += fmt::format(", last seen at {}", time_text(subject.seconds(member.trace, ending.time_ns)));
   if (activity.open_collective && member.standing == Standing::kAbsent) {
     const reader::Group* group = trace.group(activity.open_collective->group);
     line += fmt::format("; it is itself inside {}{}", call_name(*activity.open_collective),

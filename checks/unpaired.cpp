@@ -18,9 +18,7 @@ namespace {
 using reader::MatchedCollective;
 using reader::MatchedMember;
 
-bool waits(const MatchedMember& member) {
-  return member.present && !member.collective.settled();
-}
+bool waits(const MatchedMember& member) { return member.present && !member.collective.settled(); }
 
 bool has_pending_call(const Subject& subject) {
   for (const reader::TraceSummary& summary : subject.summaries()) {
@@ -48,7 +46,7 @@ Finding finding_of(const Subject& subject, const MatchedCollective& match, const
   const Ending ending = ending_of(trace);
   finding.details.push_back(fmt::format("rank {} waits in {} since {}{}; it {}", waiting.rank, call_text(call),
                                         time_text(subject.seconds(waiting.trace, call.enqueue_ns)),
-                                        step_clause(trace, call.enqueue_ns), ending.clause));
+                                        step_clause(trace, call.enqueue_ns), ending.brief));
   bool peer_ended = false;
   if (peer.has_trace) {
     const Ending peer_ending = ending_of(subject.run().traces()[peer.trace]);
@@ -61,7 +59,7 @@ Finding finding_of(const Subject& subject, const MatchedCollective& match, const
   }
   if (!peer_ended && !ending.ended()) {
     finding.status = Status::kInconclusive;
-    finding.unknown.push_back(fmt::format("whether rank {} may still get there; read the run again later", peer.rank));
+    finding.unknown.push_back(fmt::format("whether rank {} will still get there; read the run again later", peer.rank));
   } else if (!peer.has_trace) {
     finding.status = Status::kInconclusive;
   }

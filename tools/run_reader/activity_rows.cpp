@@ -84,8 +84,9 @@ Table range_table(const std::vector<ActivityRow>& rows, std::size_t most) {
       {{"range"}, {"ranks"}, {"count a rank", Align::kRight}, {"mean", Align::kRight}, {"in all", Align::kRight}});
   for (const ActivityRow& row : rows) {
     if (most-- == 0) break;
-    table.add({row.name, ranks_text(row.ranks, 4), count_a_rank(row), duration_text(row.mean_ns()),
-               duration_text(row.nanoseconds)});
+    const bool timed = row.nanoseconds > 0;
+    table.add({row.name, ranks_text(row.ranks, 4), count_a_rank(row), timed ? duration_text(row.mean_ns()) : "open",
+               timed ? duration_text(row.nanoseconds) : "-"});
   }
   return table;
 }

@@ -47,9 +47,8 @@ void add(JsonLine& line, const reader::Trace& trace, const reader::CollectiveBat
 void add(JsonLine& line, const reader::Trace&, const reader::MarkBatch& batch, std::size_t row) {
   line.number("id", batch.id[row]);
   const auto kind = static_cast<Kind>(batch.kind[row]);
-  if (kind == Kind::kCollectiveEnd) {
-    line.text("outcome", name_of(static_cast<recorder::Outcome>(batch.outcome[row])));
-  }
+  const auto outcome = static_cast<recorder::Outcome>(batch.outcome[row]);
+  if (kind == Kind::kCollectiveEnd || outcome != recorder::Outcome::kPending) line.text("outcome", name_of(outcome));
   if (kind == Kind::kCollectiveReturn || batch.code[row] != 0) line.number("code", signed_of(batch.code[row]));
 }
 

@@ -70,7 +70,7 @@ void print_text(const Context& context, const EventStream& stream) {
       fmt::format("{:>12.6f}  {:>4}  {:>5}  {:<17}  {}", reader::RunClock::seconds(stream.time_ns()),
                   stream.trace().rank(), step, reader::name_of(kind_of(stream.frame(), stream.row())),
                   printable(event_text(stream.trace(), stream.frame(), stream.row())));
-  context.out << shortened(line, kColumns) << '\n';
+  context.out << truncated(line, kColumns) << '\n';
 }
 
 void print_json(const Context& context, const EventStream& stream, JsonLine& line) {

@@ -132,7 +132,7 @@ std::string run_facts_text(const Context& context, const RunFacts& facts) {
     versions += fmt::format("{}{} {}", versions.empty() ? "" : ", ", name, version);
   }
   text += line("versions", versions);
-  if (!facts.command.empty()) text += line("command", shortened(printable(facts.command), 160));
+  if (!facts.command.empty()) text += line("command", truncated(printable(facts.command), 160));
   return text + line("steps", steps_text(facts.steps));
 }
 

@@ -26,9 +26,17 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::vector<std::size_t> Table::fitted_widths(std::size_t room) const {
-  std::vector<std::size_t> widths;
+std::vector<std::size_t> Table::telling_columns() const {
+  std::vector<std::size_t> telling;
   for (std::size_t at = 0; at < columns_.size(); ++at) {
+    if (std::any_of(rows_.begin(), rows_.end(), [&](const auto& row) { return row[at] != "-"; })) telling.push_back(at);
+  }
+  return telling;
+}
+
+std::vector<std::size_t> Table::fitted_widths(const std::vector<std::size_t>& shown, std::size_t room) const {
+  std::vector<std::size_t> widths;
+  for (const std::size_t at : shown) {
     std::size_t width = width_of(columns_[at].title);
     for (const auto& row : rows_) width = std::max(width, width_of(row[at]));
     widths.push_back(width);
@@ -39,7 +47,7 @@ std::vector<std::size_t> Table::fitted_widths(std::size_t room) const {
     if (total <= room) return widths;
     std::size_t widest = widths.size();
     for (std::size_t at = 0; at < widths.size(); ++at) {
-      if (columns_[at].align != Align::kLeft || widths[at] <= kNarrowest) continue;
+      if (columns_[shown[at]].align != Align::kLeft || widths[at] <= kNarrowest) continue;
       if (widest == widths.size() || widths[at] > widths[widest]) widest = at;
     }
     if (widest == widths.size()) return widths;
@@ -48,14 +56,15 @@ std::vector<std::size_t> Table::fitted_widths(std::size_t room) const {
 }
 
 std::string Table::text(std::size_t indent) const {
-  if (rows_.empty()) return {};
-  const std::vector<std::size_t> widths = fitted_widths(kColumns - indent);
+  const std::vector<std::size_t> shown = telling_columns();
+  if (shown.empty()) return {};
+  const std::vector<std::size_t> widths = fitted_widths(shown, kColumns - indent);
   std::string out;
   const auto line = [&](const auto& cell_of) {
     std::string one(indent, ' ');
-    for (std::size_t at = 0; at < columns_.size(); ++at) {
+    for (std::size_t at = 0; at < shown.size(); ++at) {
       if (at > 0) one.append(kGap, ' ');
-      one += padded(cell_of(at), widths[at], columns_[at].align);
+      one += padded(cell_of(shown[at]), widths[at], columns_[shown[at]].align);
     }
     one.erase(one.find_last_not_of(' ') + 1);
     out += one + '\n';

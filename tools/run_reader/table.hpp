@@ -26,11 +26,13 @@ class Table {
   // columns give way, numbers never.
   void add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
-  // Lines with their line ends, each `indent` spaces in. Nothing, not even titles, when there is no row.
+  // Lines with their line ends, each `indent` spaces in. Nothing, not even titles, when there is no row. A column whose
+  // cells all are "-", nothing to tell, is left out.
   std::string text(std::size_t indent) const;
 
  private:
-  std::vector<std::size_t> fitted_widths(std::size_t room) const;
+  std::vector<std::size_t> telling_columns() const;
+  std::vector<std::size_t> fitted_widths(const std::vector<std::size_t>& shown, std::size_t room) const;
 
   std::vector<TableColumn> columns_;
   std::vector<std::vector<std::string>> rows_;

@@ -31,6 +31,17 @@ TEST(TableTest, IndentAndNoTrailingSpaces) {
   EXPECT_EQ(table.text(2), "  a          b\n  long cell\n");
 }
 
+TEST(TableTest, AColumnWithNothingToTellIsLeftOut) {
+  Table table({{"op"}, {"failed", Align::kRight}, {"calls", Align::kRight}});
+  table.add({"send", "-", "3"});
+  EXPECT_EQ(table.text(0), "op    calls\nsend      3\n");
+  table.add({"recv", "1", "3"});
+  EXPECT_EQ(table.text(0),
+            "op    failed  calls\n"
+            "send       -      3\n"
+            "recv       1      3\n");
+}
+
 TEST(TableTest, MissingCellsAreEmpty) {
   Table table({{"a"}, {"b"}});
   table.add({"x"});

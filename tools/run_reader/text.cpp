@@ -9,6 +9,8 @@
 namespace plumbline::tools {
 namespace {
 
+constexpr std::string_view kCut = "..";
+
 bool starts_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
 
 // The byte at which code point number `index` starts.
@@ -50,8 +52,13 @@ std::string joined(std::span<const std::string> parts, std::string_view separato
   return fmt::format("{}", fmt::join(parts.begin(), parts.end(), separator));
 }
 
+std::string truncated(std::string_view text, std::size_t width) {
+  if (width_of(text) <= width) return std::string(text);
+  if (width <= kCut.size()) return std::string(kCut.substr(0, width));
+  return fmt::format("{}{}", text.substr(0, byte_of(text, width - kCut.size())), kCut);
+}
+
 std::string shortened(std::string_view text, std::size_t width) {
-  constexpr std::string_view kCut = "..";
   const std::size_t length = width_of(text);
   if (length <= width) return std::string(text);
   if (width <= kCut.size()) return std::string(kCut.substr(0, width));

@@ -30,6 +30,8 @@ std::string date_text(std::uint64_t realtime_ns);
 std::string joined(std::span<const std::string> parts, std::string_view separator);
 // At most `width` columns, cut in the middle (the ends of a name tell most), with two dots there.
 std::string shortened(std::string_view text, std::size_t width);
+// At most `width` columns, cut at the end, with two dots there.
+std::string truncated(std::string_view text, std::size_t width);
 // Breaks at spaces so that no line is longer than kColumns; lines after the first start with `indent` spaces.
 std::string wrapped(std::string_view text, std::size_t indent);
 // Control characters and broken UTF-8, which a hostile or damaged trace may carry, become '?': they never reach the

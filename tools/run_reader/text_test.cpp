@@ -34,6 +34,12 @@ TEST(TextTest, ShorteningKeepsBothEnds) {
   EXPECT_EQ(shortened("abc", 0), "");
 }
 
+TEST(TextTest, TruncatingKeepsTheBeginning) {
+  EXPECT_EQ(truncated("short", 5), "short");
+  EXPECT_EQ(truncated("all_reduce #37", 8), "all_re..");
+  EXPECT_EQ(truncated("abc", 1), ".");
+}
+
 TEST(TextTest, ShorteningNeverCutsACodePoint) {
   const std::string text = "ääääääääää";
   const std::string cut = shortened(text, 8);
