@@ -6,9 +6,11 @@
     exception   an uncaught RuntimeError
     fork        forks in the middle of training; the child trains nothing and ends both ways a child can
     vanish      deletes the run directory under the recorder's feet and trains on
+    fill        fills the disk of the run directory and trains on
     clean       nothing at all
 """
 
+import contextlib
 import ctypes
 import os
 import shutil
@@ -45,7 +47,15 @@ def meet(fault, rank):
     elif fault == "fork":
         fork_children()
     elif fault == "vanish":
-        shutil.rmtree(os.environ["PLUMBLINE_RUN"], ignore_errors=True)
+        shutil.rmtree(os.environ.get("PLUMBLINE_RUN", "/nowhere"), ignore_errors=True)
+    elif fault == "fill" and "PLUMBLINE_RUN" in os.environ:
+        fill_disk(os.path.join(os.environ["PLUMBLINE_RUN"], "filler"))
+
+
+def fill_disk(path):
+    with contextlib.suppress(OSError), open(path, "wb", buffering=0) as file:
+        while True:
+            file.write(bytes(1 << 12))
 
 
 def main():

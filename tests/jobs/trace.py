@@ -6,13 +6,15 @@ from collections import Counter, defaultdict
 
 
 class Trace:
-    """One process: `info` is its process line, `events` its event lines by kind."""
+    """One process: `info` is its process line, `events` its event lines by kind, `hooks` what each hook counted."""
 
     def __init__(self, info):
         self.info = info
         self.rank = info["rank"]
         self.attempt = info["attempt"]
         self.events = defaultdict(list)
+        self.hooks = []
+        self.dropped = {}
 
     def calls(self):
         """Collectives as the job called them: what one call does inside is not counted again."""
@@ -26,17 +28,34 @@ class Trace:
         return Counter(step["optimizer_class"] for step in self.events["step_begin"])
 
 
-def read(run_reader, run_directory):
-    """All traces of a run, by (rank, attempt). A run must not hold two traces of one rank and attempt."""
+def _read(run_reader, run_directory):
     output = subprocess.run([run_reader, "dump", run_directory], stdout=subprocess.PIPE, check=False)
-    traces = {}
+    traces = []
     for line in output.stdout.splitlines():
         record = json.loads(line)
-        if record["record"] == "process":
-            key = record["rank"], record["attempt"]
-            if key in traces:
-                raise SystemExit(f"two traces of rank {key[0]}, attempt {key[1]} in {run_directory}")
-            traces[key] = Trace(record)
-        elif record["record"] == "event":
-            traces[record["rank"], record["attempt"]].events[record["kind"]].append(record)
+        kind = record["record"]
+        if kind == "process":
+            traces.append(Trace(record))
+        elif kind == "event":
+            traces[-1].events[record["kind"]].append(record)
+        elif kind == "hook":
+            traces[-1].hooks.append(record)
+        elif kind == "dropped":
+            traces[-1].dropped = record["events"]
     return traces
+
+
+def read(run_reader, run_directory):
+    """All traces of a run, by (rank, attempt). A run must not hold two traces of one rank and attempt."""
+    traces = {}
+    for trace in _read(run_reader, run_directory):
+        key = trace.rank, trace.attempt
+        if key in traces:
+            raise SystemExit(f"two traces of rank {key[0]}, attempt {key[1]} in {run_directory}")
+        traces[key] = trace
+    return traces
+
+
+def read_by_pid(run_reader, run_directory):
+    """All traces of a directory, by process: many launches may share it."""
+    return {trace.info["pid"]: trace for trace in _read(run_reader, run_directory)}

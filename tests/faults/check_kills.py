@@ -1,0 +1,67 @@
+"""Kills training processes at random moments; what each had surely done when it died must be in its trace.
+
+    check_kills.py --kills 50 --python PYTHON --shim libplumbline.so --run-reader run-reader
+"""
+
+import argparse
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(FOLDER, "..", "jobs"))
+import trace  # noqa: E402
+
+
+def counted(folder):
+    """(collectives enqueued, waits that came back, optimizer steps that ended) by process."""
+    counts = {}
+    for name in os.listdir(folder):
+        if name.startswith("counts-"):
+            with open(os.path.join(folder, name), "rb") as file:
+                counts[int(name.split("-")[1])] = struct.unpack("3Q", file.read(24))
+    return counts
+
+
+def recorded(traced):
+    calls = len(traced.events["collective"])
+    waits = sum(1 for mark in traced.events["wait_end"])
+    return calls, waits, len(traced.events["step_end"])
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--kills", type=int, default=50)
+    options.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    options.add_argument("--python", required=True)
+    options.add_argument("--shim", required=True)
+    options.add_argument("--run-reader", required=True)
+    options = options.parse_args()
+    problems = []
+    with tempfile.TemporaryDirectory(prefix="plumbline-kills-") as folder:
+        runs = os.path.join(folder, "runs")
+        environment = os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo", "LD_PRELOAD": options.shim}
+        environment |= {"PLUMBLINE_RUN": runs, "PLUMBLINE_FLUSH_MS": "40"}
+        target = [os.path.join(FOLDER, "kill_target.py"), folder, str(options.kills), str(options.seed)]
+        subprocess.run([options.python, *target], env=environment, check=True)
+        counts = counted(folder)
+        traces = trace.read_by_pid(options.run_reader, runs)
+        if len(counts) != options.kills:
+            problems.append(f"{len(counts)} processes were killed instead of {options.kills}")
+        for pid, done in counts.items():
+            if pid not in traces:
+                problems.append(f"process {pid} left no trace")
+                continue
+            for what, least, seen in zip(("collectives", "waits", "steps"), done, recorded(traces[pid])):
+                if not least <= seen <= least + 1:
+                    problems.append(f"process {pid}: {seen} {what} in the trace, {least} were done")
+    if problems:
+        print(f"seed {options.seed}", *problems, sep="\n")
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
