@@ -44,7 +44,10 @@ bool BackendCall::enter(void* backend, void* const* arguments) const noexcept {
                                             recorder::Layer::kC10d)};
   record.id = recorder::next_id();
   record.peer = -1;
-  if (adapter != nullptr) adapter->describe_collective(method_.op, backend, arguments, &record);
+  if (adapter != nullptr) {
+    adapter->describe_collective(method_.described_as, backend, arguments, &record);
+    record.header.tag = (record.header.tag & ~0xffu) | static_cast<std::uint32_t>(method_.op);
+  }
   const Groups::Call numbered = groups.next(record.group, backend, method_.backend, is_point_to_point(method_.op));
   record.group = numbered.group;
   record.seq = numbered.seq;

@@ -1,9 +1,8 @@
 // What every hook of a c10d backend method does around the real call.
 //
-//   const BackendCall call{{Op::kAllReduce, "gloo"}, __builtin_frame_address(0), __builtin_return_address(0)};
-//   const bool outermost = call.enter(backend, arguments);
-//   WorkPtr work = real(backend, …);
-//   if (outermost) call.leave(work.get());
+//   const BackendCall call{{Op::kAllReduce, Op::kAllReduce, "gloo", true}, __builtin_frame_address(0),
+//   __builtin_return_address(0)}; const bool outermost = call.enter(backend, arguments); WorkPtr work = real(backend,
+//   …); if (outermost) call.leave(work.get());
 //
 // Backends build some collectives from others (gloo's reduce-scatter calls its all-reduce): what the job called is the
 // event, calls inside it are not. A call that raises never reaches leave(); the in-flight mark tells of it.
@@ -30,11 +29,11 @@ class WorkPtr {
 
 class BackendCall {
  public:
-  // The backends that execute by work objects of ours to see (gloo) get begin and end marks from those.
   struct Method {
     recorder::Op op;
+    recorder::Op described_as;  // the operation whose arguments it has, for the adapter
     const char* backend;
-    bool executes_works;
+    bool executes_works;  // begins and ends with work objects whose execution we see (gloo)
   };
 
   constexpr BackendCall(Method method, const void* frame, const void* caller) noexcept

@@ -57,18 +57,24 @@ constexpr const char* kNCCL = "nccl";
 #define PLUMBLINE_STRING(text) PLUMBLINE_STRING_(text)
 #define PLUMBLINE_SYMBOL(Backend, name, parameters) _ZN4c10d16ProcessGroup##Backend##name##E##parameters
 
-#define PLUMBLINE_DEFINE_METHOD(Backend, op, name, parameters, arity)                                               \
+#define PLUMBLINE_DEFINE_DESCRIBED(Backend, op, described_as, name, parameters, arity)                              \
   extern "C" [[gnu::visibility("default")]] plumbline::shim::WorkPtr PLUMBLINE_SYMBOL(Backend, name, parameters)(   \
       void* backend, PLUMBLINE_PARAMETERS_##arity) {                                                                \
     using namespace plumbline::shim;                                                                                \
+    using plumbline::recorder::Op;                                                                                  \
     static constinit RealFunction<WorkPtr(void*, PLUMBLINE_PARAMETERS_##arity)> real{                               \
         {PLUMBLINE_STRING(PLUMBLINE_SYMBOL(Backend, name, parameters)), owner_of(k##Backend), kHookC10d}, nothing}; \
-    return forward({plumbline::recorder::Op::op, k##Backend, k##Backend == kGloo}, real, backend,                   \
+    return forward({Op::op, Op::described_as, k##Backend, k##Backend == kGloo}, real, backend,                      \
                    PLUMBLINE_ARGUMENTS_##arity);                                                                    \
   }
+#define PLUMBLINE_DEFINE_METHOD(Backend, op, name, parameters, arity) \
+  PLUMBLINE_DEFINE_DESCRIBED(Backend, op, op, name, parameters, arity)
 
 PLUMBLINE_C10D_METHODS(PLUMBLINE_DEFINE_METHOD, Gloo)
 PLUMBLINE_C10D_METHODS(PLUMBLINE_DEFINE_METHOD, NCCL)
+
+// A gather into one tensor, from torch 2.15 on.
+PLUMBLINE_DEFINE_DESCRIBED(NCCL, kGather, kAllGatherBase, 13gather_single, RN2at6TensorES3_RKNS_13GatherOptionsE, 3)
 
 // Gloo alone has it: synchronous, made of sends and receives, and without a work object.
 extern "C" [[gnu::visibility("default")]] void _ZN4c10d16ProcessGroupGloo16monitoredBarrierERKNS_14BarrierOptionsEb(
@@ -77,9 +83,10 @@ extern "C" [[gnu::visibility("default")]] void _ZN4c10d16ProcessGroupGloo16monit
   static constinit RealFunction<void(void*, const void*, bool)> real{
       {"_ZN4c10d16ProcessGroupGloo16monitoredBarrierERKNS_14BarrierOptionsEb", owner_of(kGloo), kHookC10d},
       nothing_done};
-  const BackendCall call{{plumbline::recorder::Op::kMonitoredBarrier, kGloo, false},
-                         __builtin_frame_address(0),
-                         __builtin_return_address(0)};
+  const BackendCall call{
+      {plumbline::recorder::Op::kMonitoredBarrier, plumbline::recorder::Op::kMonitoredBarrier, kGloo, false},
+      __builtin_frame_address(0),
+      __builtin_return_address(0)};
   const auto function = real.get(__builtin_return_address(0));
   void* const described[] = {as_pointer(options), as_pointer(static_cast<std::intptr_t>(all_ranks))};
   const bool outermost = call.enter(backend, described);

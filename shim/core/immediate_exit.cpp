@@ -48,7 +48,7 @@ void watch_immediate_exit() noexcept {
 
 }  // namespace plumbline::shim
 
-extern "C" [[gnu::visibility("default"), noreturn]] void _exit(int status) {
+extern "C" [[gnu::visibility("default")]] void _exit(int status) {
   using namespace plumbline::shim;
   if (is_in_python(__builtin_return_address(0))) end_recording(status);
   // All that libc's own does; a vfork child, which may come here with its parent's memory, needs no more.

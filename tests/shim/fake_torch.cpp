@@ -154,6 +154,26 @@ WorkPtr ProcessGroupGloo::recvAnysource(Tensors& tensors, int) {
   require_some(tensors);
   return WorkPtr(new RecvWork(true));
 }
+WorkPtr ProcessGroupGloo::all_gather_single(at::Tensor& output, at::Tensor& input, const AllgatherOptions& options) {
+  return _allgather_base(output, input, options);
+}
+WorkPtr ProcessGroupGloo::all_gather_single_coalesced(Tensors&, Tensors& inputs, const AllgatherOptions&) {
+  return start(inputs.at(0).elements);
+}
+WorkPtr ProcessGroupGloo::reduce_scatter_single(at::Tensor& output, at::Tensor& input,
+                                                const ReduceScatterOptions& options) {
+  return _reduce_scatter_base(output, input, options);
+}
+WorkPtr ProcessGroupGloo::reduce_scatter_single_coalesced(Tensors& outputs, Tensors& inputs,
+                                                          const ReduceScatterOptions& options) {
+  return reduce_scatter_tensor_coalesced(outputs, inputs, options);
+}
+WorkPtr ProcessGroupGloo::all_to_all_single(at::Tensor&, at::Tensor& input, Counts&, Counts&, const AllToAllOptions&) {
+  return start(input.elements);
+}
+WorkPtr ProcessGroupGloo::gather_single(at::Tensor&, at::Tensor&, const GatherOptions&) {
+  throw std::runtime_error("Backend gloo does not support gather_single");
+}
 WorkPtr ProcessGroupGloo::barrier(const BarrierOptions&) { return start(0); }
 
 void ProcessGroupGloo::monitoredBarrier(const BarrierOptions&, bool) {
@@ -199,6 +219,20 @@ WorkPtr ProcessGroupNCCL::scatter(Tensors&, TensorLists&, const ScatterOptions&)
 WorkPtr ProcessGroupNCCL::send(Tensors&, int, int) { return launched(); }
 WorkPtr ProcessGroupNCCL::recv(Tensors&, int, int) { return launched(); }
 WorkPtr ProcessGroupNCCL::recvAnysource(Tensors&, int) { return launched(); }
+WorkPtr ProcessGroupNCCL::all_gather_single(at::Tensor&, at::Tensor&, const AllgatherOptions&) { return launched(); }
+WorkPtr ProcessGroupNCCL::all_gather_single_coalesced(Tensors&, Tensors&, const AllgatherOptions&) {
+  return launched();
+}
+WorkPtr ProcessGroupNCCL::reduce_scatter_single(at::Tensor&, at::Tensor&, const ReduceScatterOptions&) {
+  return launched();
+}
+WorkPtr ProcessGroupNCCL::reduce_scatter_single_coalesced(Tensors&, Tensors&, const ReduceScatterOptions&) {
+  return launched();
+}
+WorkPtr ProcessGroupNCCL::all_to_all_single(at::Tensor&, at::Tensor&, Counts&, Counts&, const AllToAllOptions&) {
+  return launched();
+}
+WorkPtr ProcessGroupNCCL::gather_single(at::Tensor&, at::Tensor&, const GatherOptions&) { return launched(); }
 WorkPtr ProcessGroupNCCL::barrier(const BarrierOptions&) { return launched(); }
 
 }  // namespace c10d

@@ -107,28 +107,41 @@ class Backend {
   virtual WorkPtr recvAnysource(Tensors&, int tag) = 0;
   virtual WorkPtr barrier(const BarrierOptions&) = 0;
   virtual void monitoredBarrier(const BarrierOptions&, bool all_ranks) = 0;
+  // The names of torch 2.15.
+  virtual WorkPtr all_gather_single(at::Tensor&, at::Tensor&, const AllgatherOptions&) = 0;
+  virtual WorkPtr all_gather_single_coalesced(Tensors&, Tensors&, const AllgatherOptions&) = 0;
+  virtual WorkPtr reduce_scatter_single(at::Tensor&, at::Tensor&, const ReduceScatterOptions&) = 0;
+  virtual WorkPtr reduce_scatter_single_coalesced(Tensors&, Tensors&, const ReduceScatterOptions&) = 0;
+  virtual WorkPtr all_to_all_single(at::Tensor&, at::Tensor&, Counts&, Counts&, const AllToAllOptions&) = 0;
+  virtual WorkPtr gather_single(at::Tensor&, at::Tensor&, const GatherOptions&) = 0;
 };
 
-#define FAKE_BACKEND_METHODS                                                                          \
-  WorkPtr allreduce(Tensors&, const AllreduceOptions&) override;                                      \
-  WorkPtr allreduce_sparse(Tensors&, const AllreduceOptions&) override;                               \
-  WorkPtr allreduce_coalesced(Tensors&, const AllreduceCoalescedOptions&) override;                   \
-  WorkPtr reduce(Tensors&, const ReduceOptions&) override;                                            \
-  WorkPtr broadcast(Tensors&, const BroadcastOptions&) override;                                      \
-  WorkPtr allgather(TensorLists&, Tensors&, const AllgatherOptions&) override;                        \
-  WorkPtr _allgather_base(at::Tensor&, at::Tensor&, const AllgatherOptions&) override;                \
-  WorkPtr allgather_coalesced(TensorLists&, Tensors&, const AllgatherOptions&) override;              \
-  WorkPtr allgather_into_tensor_coalesced(Tensors&, Tensors&, const AllgatherOptions&) override;      \
-  WorkPtr reduce_scatter(Tensors&, TensorLists&, const ReduceScatterOptions&) override;               \
-  WorkPtr _reduce_scatter_base(at::Tensor&, at::Tensor&, const ReduceScatterOptions&) override;       \
-  WorkPtr reduce_scatter_tensor_coalesced(Tensors&, Tensors&, const ReduceScatterOptions&) override;  \
-  WorkPtr alltoall(Tensors&, Tensors&, const AllToAllOptions&) override;                              \
-  WorkPtr alltoall_base(at::Tensor&, at::Tensor&, Counts&, Counts&, const AllToAllOptions&) override; \
-  WorkPtr gather(TensorLists&, Tensors&, const GatherOptions&) override;                              \
-  WorkPtr scatter(Tensors&, TensorLists&, const ScatterOptions&) override;                            \
-  WorkPtr send(Tensors&, int to, int tag) override;                                                   \
-  WorkPtr recv(Tensors&, int from, int tag) override;                                                 \
-  WorkPtr recvAnysource(Tensors&, int tag) override;                                                  \
+#define FAKE_BACKEND_METHODS                                                                              \
+  WorkPtr allreduce(Tensors&, const AllreduceOptions&) override;                                          \
+  WorkPtr allreduce_sparse(Tensors&, const AllreduceOptions&) override;                                   \
+  WorkPtr allreduce_coalesced(Tensors&, const AllreduceCoalescedOptions&) override;                       \
+  WorkPtr reduce(Tensors&, const ReduceOptions&) override;                                                \
+  WorkPtr broadcast(Tensors&, const BroadcastOptions&) override;                                          \
+  WorkPtr allgather(TensorLists&, Tensors&, const AllgatherOptions&) override;                            \
+  WorkPtr _allgather_base(at::Tensor&, at::Tensor&, const AllgatherOptions&) override;                    \
+  WorkPtr allgather_coalesced(TensorLists&, Tensors&, const AllgatherOptions&) override;                  \
+  WorkPtr allgather_into_tensor_coalesced(Tensors&, Tensors&, const AllgatherOptions&) override;          \
+  WorkPtr reduce_scatter(Tensors&, TensorLists&, const ReduceScatterOptions&) override;                   \
+  WorkPtr _reduce_scatter_base(at::Tensor&, at::Tensor&, const ReduceScatterOptions&) override;           \
+  WorkPtr reduce_scatter_tensor_coalesced(Tensors&, Tensors&, const ReduceScatterOptions&) override;      \
+  WorkPtr alltoall(Tensors&, Tensors&, const AllToAllOptions&) override;                                  \
+  WorkPtr alltoall_base(at::Tensor&, at::Tensor&, Counts&, Counts&, const AllToAllOptions&) override;     \
+  WorkPtr gather(TensorLists&, Tensors&, const GatherOptions&) override;                                  \
+  WorkPtr scatter(Tensors&, TensorLists&, const ScatterOptions&) override;                                \
+  WorkPtr send(Tensors&, int to, int tag) override;                                                       \
+  WorkPtr recv(Tensors&, int from, int tag) override;                                                     \
+  WorkPtr recvAnysource(Tensors&, int tag) override;                                                      \
+  WorkPtr all_gather_single(at::Tensor&, at::Tensor&, const AllgatherOptions&) override;                  \
+  WorkPtr all_gather_single_coalesced(Tensors&, Tensors&, const AllgatherOptions&) override;              \
+  WorkPtr reduce_scatter_single(at::Tensor&, at::Tensor&, const ReduceScatterOptions&) override;          \
+  WorkPtr reduce_scatter_single_coalesced(Tensors&, Tensors&, const ReduceScatterOptions&) override;      \
+  WorkPtr all_to_all_single(at::Tensor&, at::Tensor&, Counts&, Counts&, const AllToAllOptions&) override; \
+  WorkPtr gather_single(at::Tensor&, at::Tensor&, const GatherOptions&) override;                         \
   WorkPtr barrier(const BarrierOptions&) override;
 
 // Executes on a thread of its own. An empty list of tensors is refused by an exception of the call, a negative number

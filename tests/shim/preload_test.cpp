@@ -86,6 +86,11 @@ TEST(Preload, EveryBackendCallIsOneEvent) {
                                   Op::kSend,
                                   Op::kRecv,
                                   Op::kRecvAnySource,
+                                  Op::kAllGatherBase,
+                                  Op::kAllGatherIntoTensorCoalesced,
+                                  Op::kReduceScatterBase,
+                                  Op::kReduceScatterTensorCoalesced,
+                                  Op::kAllToAllBase,
                                   Op::kBarrier,
                                   Op::kMonitoredBarrier,
                                   Op::kAllToAll}));
@@ -109,7 +114,8 @@ TEST(Preload, ABackendOfADeviceGetsItsReturnMarked) {
   const RecordedJob job(scenario("nccl_calls"));
   ASSERT_EQ(job.exit_status(), 0) << job.output();
   const RecordedProcess process = job.process();
-  EXPECT_EQ(process.calls.size(), 20u);
+  EXPECT_EQ(process.calls.size(), 26u);
+  EXPECT_EQ(process.calls.back().op, Op::kGather);
   for (const RecordedCall& call : process.calls) {
     EXPECT_EQ(call.marks, (std::map<Kind, int>{{Kind::kCollectiveReturn, 1}})) << static_cast<int>(call.op);
   }

@@ -161,6 +161,11 @@ void call_all(Backend& group, const Finish& finish) {
   finish(group.send(one, 1, 42));
   finish(group.recv(one, 1, 42));
   finish(group.recvAnysource(one, 42));
+  finish(group.all_gather_single(a, b, {}));
+  finish(group.all_gather_single_coalesced(one, two, {}));
+  finish(group.reduce_scatter_single(a, b, {}));
+  finish(group.reduce_scatter_single_coalesced(one, two, {}));
+  finish(group.all_to_all_single(a, b, counts, counts, {}));
   finish(group.barrier({}));
   group.monitoredBarrier({}, true);
 }
@@ -282,6 +287,8 @@ int nccl_calls() {
   call_all(*group, [](const c10d::WorkPtr&) {});
   Tensors one{{1}};
   group->alltoall(one, one, {});
+  at::Tensor tensor{1};
+  group->gather_single(tensor, tensor, {});
   return 0;
 }
 
