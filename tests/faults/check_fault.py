@@ -77,7 +77,7 @@ def check_trace(options, fault, directory, expect):
     expect(len(traces) == fault.ranks, f"{len(traces)} traces instead of {fault.ranks}")
     left = [name for name in os.listdir(directory) if name.startswith(".pending")]
     expect(not left, f"hidden files were left behind: {left}")
-    said = subprocess.run([options.run_reader, "ranks", directory], stdout=subprocess.PIPE, check=False)
+    said = subprocess.run([options.run_reader, "ranks", "--json", directory], stdout=subprocess.PIPE, check=False)
     expect(fault.ending in said.stdout.decode(), f"no word of '{fault.ending}' in:\n{said.stdout.decode()}")
     for traced in traces.values():
         steps = len(traced.events["step_end"])
