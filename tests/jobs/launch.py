@@ -26,7 +26,7 @@ def commands(python, job, folder):
     if job.launcher == "python":
         return [[python, *script]]
     if job.launcher == "memray":
-        return [[python, "-m", "memray", "run", "--native", "-q", "-o", os.path.join(folder, "memray.bin"), *script]]
+        return [[python, "-m", "memray", "run", "-q", "-o", os.path.join(folder, "memray.bin"), *script]]
     if job.launcher == "hosts":
         meeting = ["1", "--nnodes", "2", "--master-addr", Hosts.address(0), "--master-port", "29555", "--node-rank"]
         return [Hosts.enter(node) + torchrun + meeting + [str(node)] + script for node in range(2)]
