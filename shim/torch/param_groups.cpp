@@ -52,8 +52,9 @@ double number(PyObject* value) noexcept {
   if (is_instance(value, py.PyFloat_Type)) return py.PyFloat_AsDouble(value);
   if (is_instance(value, py.PyLong_Type)) {
     const double converted = py.PyLong_AsDouble(value);
+    if (py.PyErr_Occurred() == nullptr) return converted;
     py.PyErr_Clear();
-    return converted;
+    return kNan;
   }
   const c10::TensorImpl* tensor = tensor_of(value);
   return tensor != nullptr ? scalar_of(*tensor) : kNan;

@@ -2,14 +2,22 @@
 import ctypes
 import json
 import os
+import subprocess
+import sys
+
+
+def adapter_path():
+    """The adapter of this interpreter's torch, from the cache."""
+    command = [os.environ["PLUMBLINE_TEST_COMMAND"], "build-adapter", "--python", sys.executable]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
 class Recording:
-    def __init__(self, host=None, adapter=None):
-        self.host = ctypes.PyDLL(host or os.environ["PLUMBLINE_TEST_HOST"])
+    def __init__(self):
+        self.host = ctypes.PyDLL(os.environ["PLUMBLINE_TEST_HOST"])
         self.host.host_load.restype = ctypes.c_char_p
         self.host.host_take.restype = ctypes.c_char_p
-        problem = self.host.host_load((adapter or os.environ["PLUMBLINE_TEST_ADAPTER"]).encode())
+        problem = self.host.host_load(adapter_path().encode())
         assert problem is None, problem
 
     def record(self, on):

@@ -39,23 +39,23 @@ std::string launch_name() {
 }
 
 // PLUMBLINE_RUN of the job: an absolute path, because a job may change its directory.
-std::string run_directory(const std::string& directory) {
-  if (directory.empty()) {
-    if (const std::string given = environment("PLUMBLINE_RUN"); !given.empty()) return fs::absolute(given).string();
-  }
-  const std::string base = directory.empty() ? environment("PLUMBLINE_DIR") : directory;
+std::string run_directory(const std::string& wanted, const recorder::Settings& settings) {
+  if (wanted.empty() && !settings.run_directory.empty()) return fs::absolute(settings.run_directory).string();
+  const std::string base = wanted.empty() ? settings.base_directory : wanted;
   return (fs::absolute(base.empty() ? "." : base) / launch_name()).lexically_normal().string();
 }
 
-void prepare_adapter(const LaunchOptions& options) {
+void prepare_adapter(const LaunchOptions& options, const recorder::Settings& settings) {
   const std::string python = options.python.empty() ? find_interpreter(options.command) : options.python;
   TorchInstall torch;
   std::string why;
-  if (python.empty()) return say("no Python was found for the torch adapter; optimizer steps are not recorded");
-  if (!find_torch(python, torch, why)) return say(why + "; optimizer steps are not recorded");
-  const AdapterResult adapter = make_adapter(torch, recorder::load_settings().cache, say);
-  if (!adapter.why.empty()) {
-    say(adapter.why + "; optimizer steps are not recorded (plumbline build-adapter shows all of it)");
+  if (python.empty()) {
+    why = "no Python was found";
+  } else if (find_torch(python, torch, why)) {
+    why = make_adapter(torch, settings.cache, say).why;
+  }
+  if (!why.empty()) {
+    say(why + "; optimizer steps and the arguments of collectives are not recorded (see plumbline build-adapter)");
   }
 }
 
@@ -110,8 +110,9 @@ std::string with_preload(const std::string& existing, const std::string& object)
 
 int launch(const LaunchOptions& options) {
   if (preload()) {
-    prepare_adapter(options);
-    const std::string directory = run_directory(options.directory);
+    const recorder::Settings settings = recorder::load_settings();
+    prepare_adapter(options, settings);
+    const std::string directory = run_directory(options.directory, settings);
     setenv("PLUMBLINE_RUN", directory.c_str(), 1);
     if (!options.level.empty()) setenv("PLUMBLINE_LEVEL", options.level.c_str(), 1);
     say("recording into " + directory);

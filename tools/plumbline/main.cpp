@@ -11,6 +11,7 @@
 #include "recorder/settings.hpp"
 #include "recorder/version.hpp"
 #include "tools/plumbline/adapter_build.hpp"
+#include "tools/plumbline/doctor.hpp"
 #include "tools/plumbline/interpreter.hpp"
 #include "tools/plumbline/launch.hpp"
 #include "tools/plumbline/say.hpp"
@@ -64,6 +65,12 @@ int main(int argc, char** argv) {
   CLI::App* build = app.add_subcommand("build-adapter", "compile the torch adapter into the cache");
   build->add_option("--python", adapter_python, "the interpreter whose torch it is for; else python3 of PATH");
 
+  std::string doctor_target;
+  std::string doctor_python;
+  CLI::App* doctor = app.add_subcommand("doctor", "what is recorded and what is not: here, in a process, in a run");
+  doctor->add_option("target", doctor_target, "a process number or a run; else this machine");
+  doctor->add_option("--python", doctor_python, "the interpreter whose torch is looked at; else python3 of PATH");
+
   // What follows `--` belongs to the job, unread.
   char** const end = argv + argc;
   char** const mark = std::find(argv, end, std::string_view("--"));
@@ -81,5 +88,5 @@ int main(int argc, char** argv) {
     }
     return tools::launch(run_options);
   }
-  return build_adapter(adapter_python);
+  return doctor->parsed() ? tools::doctor(doctor_target, doctor_python) : build_adapter(adapter_python);
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/plumbline/elf_file.hpp"
 #include "tools/plumbline/subprocess.hpp"
 
 namespace plumbline::tools {
@@ -42,11 +43,12 @@ bool uses_new_abi(const TorchInstall& install) {
 }
 
 std::string nccl_linkage(const TorchInstall& install) {
-  const Finished dynamic = run_program({"readelf", "-d", install.library("libtorch_cuda.so")});
-  if (dynamic.status != 0) return "";
-  const auto found = dynamic.output.find("libnccl.so");
-  if (found == std::string::npos) return "static";
-  return dynamic.output.substr(found, dynamic.output.find(']', found) - found);
+  const auto library = read_elf(install.library("libtorch_cuda.so"));
+  if (!library) return "";
+  for (const std::string& needed : library->needed) {
+    if (needed.starts_with("libnccl.so")) return needed;
+  }
+  return "static";
 }
 
 std::string find_cuda_headers(const TorchInstall& install) {

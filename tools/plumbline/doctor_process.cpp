@@ -1,0 +1,161 @@
+// The doctor's look at a running process, from what the kernel tells of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "shim/adapter_path.hpp"
+#include "tools/plumbline/doctor.hpp"
+#include "tools/plumbline/preload_block.hpp"
+
+namespace plumbline::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPreloadObject = "libplumbline.so";
+constexpr std::string_view kRingEnd = ".ring";
+
+struct Process {
+  fs::path directory;
+  std::string program;
+  std::vector<std::string> environment;
+  std::vector<std::string> mapped;  // paths, each once
+
+  std::string variable(std::string_view name) const {
+    const std::string start = std::string(name) + "=";
+    for (const std::string& entry : environment) {
+      if (entry.starts_with(start)) return entry.substr(start.size());
+    }
+    return "";
+  }
+  // The mapped file whose name ends so, empty without one.
+  std::string mapped_like(std::string_view end) const {
+    for (const std::string& path : mapped) {
+      if (path.ends_with(end)) return path;
+    }
+    return "";
+  }
+};
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::vector<std::string> mapped_files(const std::string& maps) {
+  std::vector<std::string> paths;
+  for (const std::string& line : split(maps, '\n')) {
+    const auto slash = line.find('/');
+    if (slash != std::string::npos) paths.push_back(line.substr(slash));
+  }
+  std::sort(paths.begin(), paths.end());
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  return paths;
+}
+
+Process look_at(const fs::path& directory) {
+  std::error_code ignored;
+  return {directory, fs::read_symlink(directory / "exe", ignored).string(),
+          split(contents(directory / "environ"), '\0'), mapped_files(contents(directory / "maps"))};
+}
+
+void explain_absence(const Process& process, Findings& findings) {
+  const std::string preload = process.variable("LD_PRELOAD");
+  if (const std::string block = preload_block(process.program); !block.empty()) {
+    return findings.problem("preload object", block);
+  }
+  if (preload.find(kPreloadObject) == std::string::npos) {
+    return findings.problem("preload object", "not in the process: it was started without it in LD_PRELOAD");
+  }
+  findings.problem("preload object",
+                   fmt::format("not in the process, although LD_PRELOAD={} names it: is the file there, "
+                               "readable, and for this architecture?",
+                               preload));
+}
+
+void examine_switches(const Process& process, Findings& findings) {
+  const std::string disable = process.variable("PLUMBLINE_DISABLE");
+  if (!disable.empty() && disable != "0") {
+    findings.problem("settings", "PLUMBLINE_DISABLE is set: nothing is recorded");
+  }
+  if (process.variable("PLUMBLINE_LEVEL") == "off") findings.problem("settings", "PLUMBLINE_LEVEL is off");
+  for (const char* name : {"PLUMBLINE_RUN", "PLUMBLINE_DIR", "PLUMBLINE_CONFIG", "PLUMBLINE_EXCLUDE"}) {
+    if (const std::string value = process.variable(name); !value.empty()) {
+      findings.note("settings", fmt::format("{}={}", name, value));
+    }
+  }
+}
+
+void examine_recording(const Process& process, Findings& findings) {
+  const std::string ring = process.mapped_like(kRingEnd);
+  if (ring.empty()) {
+    return findings.problem("recording", "no ring is mapped: it has not recorded anything, or has stopped");
+  }
+  const std::string trace = ring.substr(0, ring.size() - kRingEnd.size()) + ".plt";
+  if (fs::path(trace).filename().string().starts_with('.')) {
+    return findings.note("recording", fmt::format("into {}, until it shows that it trains", trace));
+  }
+  std::error_code error;
+  const auto bytes = fs::file_size(trace, error);
+  if (error) return findings.problem("recording", fmt::format("{} is gone: {}", trace, error.message()));
+  findings.fine("recording", fmt::format("into {}, {} bytes so far", trace, bytes));
+}
+
+void examine_torch(const Process& process, Findings& findings) {
+  const std::string torch = process.mapped_like("/libtorch_cpu.so");
+  if (torch.empty()) {
+    return findings.note("torch", "not in the process: the preload object does nothing there");
+  }
+  findings.fine("torch", torch);
+  const std::string adapter = process.mapped_like(std::string("/") + shim::kAdapterFile);
+  if (adapter.empty()) {
+    findings.problem("adapter",
+                     "not in the process: optimizer steps and the arguments of collectives are not recorded");
+  } else {
+    findings.fine("adapter", adapter);
+  }
+  examine_recording(process, findings);
+}
+
+}  // namespace
+
+std::optional<Findings> examine_process(int pid) {
+  const fs::path directory = fs::path("/proc") / std::to_string(pid);
+  std::error_code ignored;
+  if (!fs::exists(directory, ignored)) return std::nullopt;
+  Findings findings;
+  const Process process = look_at(directory);
+  if (process.program.empty() || process.mapped.empty()) {
+    findings.problem("process", fmt::format("{} belongs to another user, or has ended: it cannot be looked at", pid));
+    return findings;
+  }
+  findings.fine("process", fmt::format("{}, {}", pid, process.program));
+  const std::string object = process.mapped_like(std::string("/") + std::string(kPreloadObject));
+  if (object.empty()) {
+    explain_absence(process, findings);
+    return findings;
+  }
+  findings.fine("preload object", object);
+  examine_switches(process, findings);
+  examine_torch(process, findings);
+  return findings;
+}
+
+}  // namespace plumbline::tools

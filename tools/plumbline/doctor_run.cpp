@@ -1,0 +1,116 @@
+// The doctor's look at a run: who recorded what, which hooks fired, what was not covered and why.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <vector>
+
+#include "checks/ending.hpp"
+#include "reader/run.hpp"
+#include "tools/plumbline/doctor.hpp"
+#include "tools/run_reader/text.hpp"
+
+namespace plumbline::tools {
+namespace {
+
+std::string file_name(const reader::Trace& trace) {
+  return std::filesystem::path(trace.path().empty() ? trace.ring_path() : trace.path()).filename().string();
+}
+
+std::string who(const reader::Trace& trace) {
+  const std::string rank = trace.rank() < 0 ? "a process without a rank" : fmt::format("rank {}", trace.rank());
+  const std::string attempt = trace.attempt() > 0 ? fmt::format(", attempt {}", trace.attempt()) : "";
+  return printable(fmt::format("{}{} (pid {} on {})", rank, attempt, trace.pid(), trace.host()));
+}
+
+void examine_trace(const reader::Trace& trace, Findings& findings) {
+  const std::string name = file_name(trace);
+  if (name.starts_with('.')) {
+    return findings.note("process",
+                         fmt::format("{} had not shown that it trains when it was killed: {}", who(trace), name));
+  }
+  const reader::Definitions& definitions = trace.definitions();
+  const std::string command(definitions.fact("process.command"));
+  findings.fine("process", printable(fmt::format("{} {}; {}", who(trace), checks::ending_of(trace).clause, command)));
+  if (definitions.fact("adapter.state") == "missing") {
+    findings.problem("adapter",
+                     printable(fmt::format("{} had none ({}): optimizer steps and the arguments of collectives "
+                                           "are not recorded; plumbline build-adapter makes it",
+                                           who(trace), definitions.fact("adapter.reason"))));
+  }
+  for (const auto& [key, value] : definitions.facts) {
+    if (key.starts_with("settings.complaint.")) findings.problem("settings", printable(value));
+  }
+  for (const reader::Stat& stat : trace.stats().rows()) {
+    if (stat.severity != reader::Severity::kDataLoss) continue;
+    const std::string what = stat.detail.empty() ? fmt::format("{} ({})", stat.name, stat.value) : stat.detail;
+    findings.problem("data", printable(fmt::format("{}: {}", who(trace), what)));
+  }
+}
+
+// One hook over all processes that trained.
+struct HookSum {
+  std::uint64_t fired = 0;
+  std::vector<int> active;
+  std::vector<int> off;
+  std::string why;
+};
+
+// A hook that is off is a gap when the process had something for it; without CUDA, say, it had nothing.
+void report(const std::string& name, const HookSum& hook, Findings& findings) {
+  if (hook.off.empty()) {
+    const std::string detail = hook.why.empty() ? "" : fmt::format(" ({})", hook.why);
+    return findings.fine("hook", printable(fmt::format("{}: fired {} times{}", name, count_text(hook.fired), detail)));
+  }
+  const std::string where = hook.active.empty() ? "" : fmt::format(" on {}", ranks_phrase(hook.off));
+  findings.note("hook", printable(fmt::format("{}: off{}{}{}", name, where, hook.why.empty() ? "" : ", ", hook.why)));
+}
+
+void examine_hooks(const reader::Run& run, Findings& findings) {
+  std::map<std::string, HookSum> hooks;
+  std::vector<std::string> order;
+  for (const reader::Trace& trace : run.traces()) {
+    if (file_name(trace).starts_with('.')) continue;
+    for (const reader::HookCount& count : trace.definitions().hooks) {
+      const auto [at, first] = hooks.try_emplace(count.name);
+      if (first) order.push_back(count.name);
+      at->second.fired += count.fired;
+      (count.active ? at->second.active : at->second.off).push_back(trace.rank());
+      if (!count.detail.empty()) at->second.why = count.detail;
+    }
+  }
+  for (const std::string& name : order) report(name, hooks[name], findings);
+}
+
+void examine_ranks(const reader::Run& run, Findings& findings) {
+  if (const auto missing = run.missing_ranks(); !missing.empty()) {
+    findings.problem("ranks",
+                     fmt::format("no trace of {} in a world of {}: started elsewhere, without the preload object, "
+                                 "or with another run directory",
+                                 ranks_phrase(missing), run.world_size()));
+  }
+  if (run.launches() > 1) {
+    findings.note("ranks", fmt::format("{} launches recorded into this directory", run.launches()));
+  }
+  for (const reader::Run::Skipped& skipped : run.skipped()) findings.problem("file", printable(skipped.why));
+}
+
+}  // namespace
+
+std::optional<Findings> examine_run(const std::string& path, std::string& why) {
+  reader::OpenOptions options;
+  options.hidden = true;
+  const auto run = reader::Run::open(path, options);
+  if (!run.ok()) {
+    why = printable(run.status().message());
+    return std::nullopt;
+  }
+  Findings findings;
+  for (const reader::Trace& trace : run->traces()) examine_trace(trace, findings);
+  examine_ranks(*run, findings);
+  examine_hooks(*run, findings);
+  return findings;
+}
+
+}  // namespace plumbline::tools
