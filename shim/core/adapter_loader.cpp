@@ -10,6 +10,7 @@
 #include "shim/adapter_path.hpp"
 #include "shim/core/activation.hpp"
 #include "shim/core/facts.hpp"
+#include "shim/core/hook_report.hpp"
 #include "shim/core/host_table.hpp"
 #include "shim/core/library_symbol.hpp"
 #include "shim/core/log.hpp"
@@ -39,14 +40,32 @@ std::string beside_ourselves() noexcept {
   return self.substr(0, self.rfind('/') + 1) + kAdapterFile;
 }
 
-void report_missing(const std::string& why) noexcept {
+// What came of loading it, kept for the traces of forked children.
+struct Attempt {
+  std::string libtorch;
+  TorchBuild torch;
+  std::string path;    // of the adapter; empty: none could be loaded
+  std::string reason;  // why not
+};
+Attempt* attempt = nullptr;  // never freed
+
+void report_attempt() noexcept {
+  report_torch(attempt->libtorch, attempt->torch);
+  if (!attempt->path.empty()) {
+    recorder::fact("adapter.state", "loaded");
+    recorder::fact("adapter.path", attempt->path);
+    return;
+  }
   recorder::fact("adapter.state", "missing");
-  recorder::fact("adapter.reason", why);
+  recorder::fact("adapter.reason", attempt->reason);
   recorder::fact("adapter.remedy", "plumbline build-adapter");
+  for (const Hook hook : {kHookRange, kHookStep, kHookPython, kHookCachingAllocator}) {
+    report_hook_off(hook, "needs the torch adapter, which is missing");
+  }
   log_line(
       "no torch adapter (%s): optimizer steps, ranges, and the arguments of collectives are not recorded; "
       "`plumbline build-adapter` builds it",
-      why.c_str());
+      attempt->reason.c_str());
 }
 
 // Null, with the loader's or the adapter's reason in `why`.
@@ -58,7 +77,7 @@ const PlumblineAdapter* start_adapter(const std::string& path, std::string* why)
     return nullptr;
   }
   const auto init = reinterpret_cast<PlumblineAdapterInit>(dlsym(handle, kInitFunction));
-  const PlumblineAdapter* adapter = init != nullptr ? init(&host_table()) : nullptr;
+  const PlumblineAdapter* adapter = init != nullptr ? init(&host_table(attempt->torch.version.c_str())) : nullptr;
   if (adapter == nullptr) {
     *why = path + " cannot serve this process";
   } else if (adapter->version != kPlumblineAdapterVersion || adapter->size < sizeof(PlumblineAdapter)) {
@@ -69,32 +88,29 @@ const PlumblineAdapter* start_adapter(const std::string& path, std::string* why)
 }
 
 void load_adapter() noexcept {
-  const std::string libtorch = libtorch_path();
-  const TorchBuild torch = torch_build_at(libtorch);
-  report_torch(libtorch, torch);
+  attempt = new Attempt;
+  attempt->libtorch = libtorch_path();
+  attempt->torch = torch_build_at(attempt->libtorch);
   const recorder::Settings& settings = settings_in_force();
 
   // Named by the user, else from the cache, else from where the preload object was installed.
-  std::string candidates[3];
+  std::string candidates[2];
   int count = 0;
   if (!settings.adapter.empty()) {
     candidates[count++] = settings.adapter;
   } else {
-    candidates[count++] = adapter_path(settings.cache, torch);
+    candidates[count++] = adapter_path(settings.cache, attempt->torch);
     candidates[count++] = beside_ourselves();
   }
-  std::string first_reason;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count && attempt->path.empty(); ++i) {
     std::string why;
     if (const PlumblineAdapter* adapter = start_adapter(candidates[i], &why)) {
-      recorder::fact("adapter.state", "loaded");
-      recorder::fact("adapter.path", candidates[i]);
+      attempt->path = candidates[i];
       loaded.store(adapter, std::memory_order_release);
-      return;
+    } else if (attempt->reason.empty()) {
+      attempt->reason = why;
     }
-    if (first_reason.empty()) first_reason = why;
   }
-  report_missing(first_reason);
 }
 
 // False while another thread is at it: that thread's call is then recorded without the adapter's help.
@@ -105,6 +121,7 @@ bool load_once() noexcept {
   }
   const int saved_errno = errno;
   load_adapter();
+  report_attempt();
   report_libraries();
   state.store(State::kTried, std::memory_order_release);
   errno = saved_errno;
@@ -119,6 +136,12 @@ int run_from_python(void* /*argument*/) noexcept {
 }  // namespace
 
 void schedule_adapter() noexcept {
+  // A forked child has its parent's adapter, and a trace of its own.
+  if (state.load(std::memory_order_acquire) == State::kTried) {
+    report_attempt();
+    report_libraries();
+    return;
+  }
   using AddPendingCall = int (*)(int (*)(void*), void*);
   const auto add_pending_call = reinterpret_cast<AddPendingCall>(dlsym(RTLD_DEFAULT, "Py_AddPendingCall"));
   if (add_pending_call != nullptr) add_pending_call(run_from_python, nullptr);

@@ -4,7 +4,8 @@
 #include <link.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <array>
+#include <atomic>
 
 #include "recorder/recorder.hpp"
 #include "recorder/small_file.hpp"
@@ -122,9 +123,23 @@ void report_settings() noexcept {
   }
 }
 
+// Load addresses of the libraries reported so far. A process that loads more than fit reports the rest twice.
+constinit std::array<ElfW(Addr), 1024> reported_libraries{};
+
+bool is_new_library(ElfW(Addr) address) noexcept {
+  for (ElfW(Addr) & known : reported_libraries) {
+    if (known == address) return false;
+    if (known != 0) continue;
+    known = address;
+    return true;
+  }
+  return true;
+}
+
 int report_library(dl_phdr_info* library, std::size_t /*size*/, void* /*argument*/) noexcept {
   const std::string_view path = library->dlpi_name != nullptr ? library->dlpi_name : "";
   if (path.find('/') == std::string_view::npos) return 0;  // the program itself, and the vdso
+  if (!is_new_library(library->dlpi_addr)) return 0;
   std::string build_id;
   for (int i = 0; i < library->dlpi_phnum && build_id.empty(); ++i) {
     const auto& segment = library->dlpi_phdr[i];
@@ -165,6 +180,13 @@ void report_torch(const std::string& libtorch, const TorchBuild& torch) noexcept
   fact("torch.version", torch.version);
 }
 
-void report_libraries() noexcept { dl_iterate_phdr(report_library, nullptr); }
+void report_libraries() noexcept {
+  static constinit std::atomic_flag busy{};
+  if (busy.test_and_set(std::memory_order_acquire)) return;
+  dl_iterate_phdr(report_library, nullptr);
+  busy.clear(std::memory_order_release);
+}
+
+void forget_reported_libraries() noexcept { reported_libraries.fill(0); }
 
 }  // namespace plumbline::shim

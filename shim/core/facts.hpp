@@ -15,8 +15,12 @@ void report_identity() noexcept;
 // Once torch is there.
 void report_torch(const std::string& libtorch, const TorchBuild& torch) noexcept;
 
-// Every library in the process with its build id, by the loader's own list. Not from a hot path, nor inside dlopen.
+// Every library that was loaded since the last time, with its build id, by the loader's own list: when torch is there,
+// and at the end. Not from a hot path, nor inside dlopen.
 void report_libraries() noexcept;
+
+// In the child of a fork, whose trace will be another one.
+void forget_reported_libraries() noexcept;
 
 // Whether a variable of the environment belongs in a trace: by an allow-list, and never one that sounds like a secret.
 bool is_reported_variable(std::string_view name) noexcept;

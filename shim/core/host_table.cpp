@@ -32,7 +32,7 @@ void set_exception(const char* type, const char* message) noexcept {
   recorder::set_exception(or_empty(type), or_empty(message));
 }
 
-constexpr PlumblineHost kHost = {
+constinit PlumblineHost host = {
     kPlumblineAdapterVersion,
     sizeof(PlumblineHost),
     recorder::now_ns,
@@ -46,10 +46,14 @@ constexpr PlumblineHost kHost = {
     recorder::hook_fired,
     hook_state,
     set_exception,
+    "",
 };
 
 }  // namespace
 
-const PlumblineHost& host_table() noexcept { return kHost; }
+const PlumblineHost& host_table(const char* torch_version) noexcept {
+  host.torch_version = torch_version;
+  return host;
+}
 
 }  // namespace plumbline::shim

@@ -5,6 +5,7 @@
 
 namespace plumbline::shim {
 
-const PlumblineHost& host_table() noexcept;
+// `torch_version` must live as long as the process.
+const PlumblineHost& host_table(const char* torch_version) noexcept;
 
 }  // namespace plumbline::shim

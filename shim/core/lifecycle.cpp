@@ -8,6 +8,7 @@
 
 #include "recorder/recorder.hpp"
 #include "shim/core/activation.hpp"
+#include "shim/core/facts.hpp"
 #include "shim/core/hook_report.hpp"
 #include "shim/core/immediate_exit.hpp"
 
@@ -28,6 +29,7 @@ void after_fork_in_parent() noexcept {
 
 void after_fork_in_child() noexcept {
   recorder::fork_child();
+  forget_reported_libraries();
   if (is_open()) gate.store(Gate::kForked, std::memory_order_relaxed);
 }
 
@@ -36,6 +38,7 @@ void after_fork_in_child() noexcept {
 void end_recording(int status) noexcept {
   if (recording_pid.load(std::memory_order_relaxed) != getpid() || !is_open()) return;
   recorder::hook_fired(kHookExit);
+  if (recorder::promoted()) report_libraries();
   recorder::stop(status, 0);
 }
 

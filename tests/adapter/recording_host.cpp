@@ -181,6 +181,7 @@ constexpr PlumblineHost kHost = {
     [](unsigned) {},
     hook_state,
     set_exception,
+    "",
 };
 
 }  // namespace

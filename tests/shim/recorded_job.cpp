@@ -58,6 +58,9 @@ void add_frame(RecordedProcess& process, std::map<std::uint64_t, RecordedCall>& 
       call.group = batch.group[i];
       call.seq = batch.seq[i];
       call.parent = batch.parent[i];
+      call.buffer_in = batch.buffer_in[i];
+      call.peer = static_cast<int>(batch.peer[i]);
+      call.tensor_tag = static_cast<int>(batch.tensor_tag[i]);
       call.time_ns = batch.time_ns[i];
     }
   }

@@ -20,6 +20,9 @@ struct RecordedCall {
   std::uint64_t group = 0;
   std::uint64_t seq = 0;
   std::uint64_t parent = 0;
+  std::uint64_t buffer_in = 0;
+  int peer = -1;
+  int tensor_tag = 0;
   std::uint64_t time_ns = 0;
   std::map<recorder::Kind, int> marks;  // how many of each
   std::uint64_t end_ns = 0;
