@@ -13,4 +13,8 @@ void* symbol_in_library(const char* library, const char* symbol) noexcept;
 // The same in the library that holds the code at `address`.
 void* symbol_in_library_of(const void* address, const char* symbol) noexcept;
 
+// The same in the libraries that LD_PRELOAD names after ours, as long as they define the symbol themselves: another
+// interposer, which the caller would reach if we were not there.
+void* symbol_in_later_preload(const char* symbol) noexcept;
+
 }  // namespace plumbline::shim

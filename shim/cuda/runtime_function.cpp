@@ -16,6 +16,7 @@ constexpr const char* kRuntimes[] = {"libcudart.so.13", "libcudart.so.12", "libc
 constinit std::atomic<bool> complained{false};
 
 void* look_up(const char* symbol, const void* site) noexcept {
+  if (void* found = symbol_in_later_preload(symbol)) return found;
   if (void* found = symbol_in_library_of(site, symbol)) return found;
   // The caller is linked into the main program, whose scope begins with the preload object, or was handed the address.
   for (const char* runtime : kRuntimes) {

@@ -24,8 +24,9 @@ constinit std::atomic<bool> complained{false};
 // Where NCCL is part of libtorch_cuda.so, that may export it.
 constexpr const char* kLibraries[] = {"libnccl.so.2", "libtorch_cuda.so"};
 
-// The twin, or the plain name where a library has no twins.
+// The twin, or the plain name where a library has no twins; before them, another interposer.
 void* look_up(Function function, const void* site) noexcept {
+  if (void* found = symbol_in_later_preload(name_of(function))) return found;
   for (const char* symbol : {kTwins[function], name_of(function)}) {
     for (const char* library : kLibraries) {
       if (void* found = symbol_in_library(library, symbol)) return found;

@@ -2,6 +2,7 @@
 //
 // The real function is the pnccl* twin in the libnccl.so.2 that the job has loaded (its nccl* name resolves to the
 // preload object). Where NCCL is part of another library that exports its symbols, that library is the caller's own.
+// Another interposer that is preloaded after ours comes first: it would have been called.
 #pragma once
 
 #include <cstddef>

@@ -83,6 +83,31 @@ class Check {
   int failures_ = 0;
 };
 
+std::uint64_t lines_that_start(const std::vector<std::string>& lines, const std::string& word) {
+  const auto starts = [&](const std::string& text) { return text.rfind(word + " ", 0) == 0; };
+  return static_cast<std::uint64_t>(std::count_if(lines.begin(), lines.end(), starts));
+}
+
+// The hooks are on, and say how often they fired.
+void check_hooks(Check& check, const reader::Trace& trace, const Log& log, const TraceWords& words) {
+  std::map<std::string, std::uint64_t> fired;
+  for (const reader::HookCount& hook : trace.definitions().hooks) {
+    if (hook.active) fired[hook.name] = hook.fired;
+  }
+  check.expect(fired.count("NCCL C API") == 1, "the NCCL hooks are not reported as on");
+  const std::pair<const char*, const char*> calls[] = {
+      {"ncclAllReduce", "all_reduce"}, {"ncclReduce", "reduce"}, {"ncclAllGather", "all_gather"},
+      {"ncclAlltoAll", "all_to_all"},  {"ncclSend", "send"},     {"ncclRecv", "recv"}};
+  for (const auto& [function, word] : calls) {
+    check.expect(fired[function] == lines_that_start(log.collectives, std::string("collective ") + word),
+                 std::string("count of ") + function);
+  }
+  check.expect(
+      fired["CUDA runtime allocation calls"] == log.allocations.size() + words.nccl_allocations + words.nccl_frees,
+      "count of the CUDA hooks");
+  check.expect(fired["CUDA graph launches"] == kGraphLaunches, "count of graph launches");
+}
+
 void check_trace(Check& check, const reader::Trace& trace, const std::string& directory) {
   const std::string rank = std::to_string(trace.rank());
   const Log log = read_log(directory + "/rank" + rank + ".log");
@@ -92,12 +117,11 @@ void check_trace(Check& check, const reader::Trace& trace, const std::string& di
   check.compare("rank " + rank + ", communicator", log.comms, words.comms);
   check.compare("rank " + rank + ", allocation", log.allocations, words.allocations);
   check.compare_groups(log, words);
+  check_hooks(check, trace, log, words);
   check.expect(words.graph_launches == kGraphLaunches, "graph launches of rank " + rank);
   // One piece of memory a communicator, and one that the job asked NCCL for.
-  const auto made = std::count_if(log.comms.begin(), log.comms.end(), [](const std::string& text) {
-    return text.rfind("comm destroy", 0) == 0 || text.rfind("comm abort", 0) == 0;
-  });
-  check.expect(words.nccl_allocations == static_cast<std::uint64_t>(made) + 1, "NCCL's allocations of rank " + rank);
+  const std::uint64_t made = lines_that_start(log.comms, "comm destroy") + lines_that_start(log.comms, "comm abort");
+  check.expect(words.nccl_allocations == made + 1, "NCCL's allocations of rank " + rank);
   check.expect(words.nccl_frees == words.nccl_allocations, "NCCL's releases of rank " + rank);
   check.expect(!trace.stats().data_lost(), "the trace of rank " + rank + " lost data");
 }
