@@ -80,7 +80,8 @@ Finding finding_of(const Subject& subject, std::size_t index, const std::vector<
                   time_text(subject.seconds(index, first.time_ns)), step_clause(trace, first.time_ns));
   finding.details.push_back(fmt::format("held then: {} from the same source", bytes_text(first.live_bytes)));
   if (refused.size() > 1) {
-    finding.details.push_back(fmt::format("{} more requests failed after it", refused.size() - 1));
+    finding.details.push_back(
+        fmt::format("{} more request{} failed after it", refused.size() - 1, refused.size() == 2 ? "" : "s"));
   }
   for (const Refused& one : refused) {
     Evidence evidence;

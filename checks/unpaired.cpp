@@ -33,15 +33,14 @@ Finding finding_of(const Subject& subject, const MatchedCollective& match, const
                    const MatchedMember& peer) {
   const reader::Trace& trace = subject.run().traces()[waiting.trace];
   const reader::Collective& call = waiting.collective;
-  const std::string half(reader::name_of(call.op));
   const std::string group = match.group_description.empty() ? match.group_name : match.group_description;
   Finding finding;
   const bool sends = call.op == reader::Op::kSend;
   finding.title = peer.present ? fmt::format("{} between ranks {} and {} in {} did not finish; both made their call",
-                                             half, waiting.rank, peer.rank, group)
-                               : fmt::format("rank {} never {} what rank {} {}s {} it in {} (tag {})", peer.rank,
-                                             sends ? "received" : "sent", waiting.rank, half, sends ? "to" : "from",
-                                             group, call.tensor_tag);
+                                             reader::name_of(call.op), waiting.rank, peer.rank, group)
+                               : fmt::format("rank {} never {} what rank {} {} it in {} (tag {})", peer.rank,
+                                             sends ? "received" : "sent", waiting.rank,
+                                             sends ? "sends to" : "receives from", group, call.tensor_tag);
   if (!peer.present) finding.ranks = {peer.rank};
   const Ending ending = ending_of(trace);
   finding.details.push_back(fmt::format("rank {} waits in {} since {}{}; it {}", waiting.rank, call_text(call),

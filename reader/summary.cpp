@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "reader/names.hpp"
 #include "reader/ranges.hpp"
 
 namespace plumbline::reader {
@@ -91,11 +92,31 @@ class Gatherer {
     group.elements_in += c.count_in;
     if (c.end_ns != 0) group.busy_ns += c.end_ns - std::min(c.end_ns, c.start_ns != 0 ? c.start_ns : c.enqueue_ns);
     if (c.outcome == Outcome::kFailed || c.outcome == Outcome::kRaised) ++group.failed;
-    if (c.parent == 0) ++summary_.collectives;
+    if (c.parent == 0) add_call(c);
     ++summary_.ops[std::min(static_cast<std::size_t>(c.op), summary_.ops.size() - 1)];
     if (c.settled()) return;
     ++group.pending;
     if (summary_.pending.size() < TraceSummary::kMaxPending) summary_.pending.push_back(c);
+  }
+
+  void add_call(const Collective& c) {
+    ++summary_.collectives;
+    // A group's id is a hash: one of its neighbours is not another group's.
+    const auto kind = static_cast<std::uint64_t>(c.op) << 8 | static_cast<std::uint64_t>(c.layer);
+    CallActivity& calls = calls_[c.group ^ kind];
+    calls.group = c.group;
+    calls.layer = c.layer;
+    calls.op = c.op;
+    ++calls.calls;
+    calls.bytes_in += c.count_in * size_of(c.dtype);
+    calls.bytes_out += c.count_out * size_of(c.dtype);
+    if (!c.settled()) ++calls.pending;
+    if (c.outcome == Outcome::kFailed || c.outcome == Outcome::kRaised) ++calls.failed;
+    if (c.outcome != Outcome::kCompleted || c.end_ns == 0) return;
+    const std::uint64_t begin_ns = std::min(c.end_ns, c.start_ns != 0 ? c.start_ns : c.enqueue_ns);
+    ++calls.completed;
+    calls.busy_ns += c.end_ns - begin_ns;
+    calls.longest_ns = std::max(calls.longest_ns, c.end_ns - begin_ns);
   }
 
   void add_step(const OptimizerStep& step) {
@@ -122,6 +143,7 @@ class Gatherer {
   StepNumbering numbering_;
   RangeJoin ranges_;
   Table<GroupActivity> groups_{summary_.groups};
+  Table<CallActivity> calls_{summary_.calls};
   Table<OptimizerActivity> optimizers_{summary_.optimizers};
   Table<RangeActivity> range_rows_{summary_.ranges};
 };

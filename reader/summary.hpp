@@ -24,6 +24,21 @@ struct GroupActivity {
   std::uint64_t busy_ns = 0;  // sum over start (or enqueue) to end
 };
 
+// Outermost calls of one operation in one group.
+struct CallActivity {
+  std::uint64_t group = 0;
+  Layer layer = Layer::kC10d;
+  Op op = Op::kUnknown;
+  std::uint64_t calls = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_out = 0;
+  std::uint64_t pending = 0;
+  std::uint64_t failed = 0;     // failed or raised
+  std::uint64_t completed = 0;  // with an end that was seen
+  std::uint64_t busy_ns = 0;    // of the completed ones, start (or enqueue) to end
+  std::uint64_t longest_ns = 0;
+};
+
 struct OptimizerActivity {
   std::uint64_t name = 0;
   std::uint64_t steps = 0;
@@ -45,6 +60,7 @@ struct TraceSummary {
   std::uint64_t collectives = 0;           // outermost calls (no parent)
   std::array<std::uint64_t, static_cast<std::size_t>(Op::kCount_)> ops{};
   std::vector<GroupActivity> groups;
+  std::vector<CallActivity> calls;
   std::vector<Collective> pending;  // oldest first, at most kMaxPending
   std::vector<AllocationStats> allocations;
   std::vector<OptimizerActivity> optimizers;

@@ -4,40 +4,18 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <tuple>
 
 #include "checks/call_text.hpp"
-#include "reader/collectives.hpp"
 #include "reader/names.hpp"
 #include "tools/run_reader/text.hpp"
 
 namespace plumbline::tools {
 namespace {
 
-using reader::Collective;
-using reader::Outcome;
-
-// What one trace adds, by group and operation.
-using TraceKey = std::tuple<std::uint64_t, reader::Layer, reader::Op>;
 using RunKey = std::tuple<std::string, std::vector<int>, reader::Layer, reader::Op>;
 
-void add_call(CollectiveRow& row, const Collective& call) {
-  ++row.calls;
-  const std::uint64_t element = reader::size_of(call.dtype);
-  row.bytes_in += call.count_in * element;
-  row.bytes_out += call.count_out * element;
-  if (!call.settled()) ++row.pending;
-  if (call.outcome == Outcome::kFailed || call.outcome == Outcome::kRaised) ++row.failed;
-  const std::uint64_t begin = call.start_ns != 0 ? call.start_ns : call.enqueue_ns;
-  if (call.outcome == Outcome::kCompleted && call.end_ns >= begin) {
-    ++row.ended;
-    row.busy_ns += call.end_ns - begin;
-    row.longest_ns = std::max(row.longest_ns, call.end_ns - begin);
-  }
-}
-
-void merge(CollectiveRow& into, const CollectiveRow& one, std::int32_t rank) {
+void merge(CollectiveRow& into, const reader::CallActivity& one, std::int32_t rank) {
   into.least = into.calls == 0 ? one.calls : std::min(into.least, one.calls);
   into.most = std::max(into.most, one.calls);
   into.ranks.push_back(rank);
@@ -47,40 +25,33 @@ void merge(CollectiveRow& into, const CollectiveRow& one, std::int32_t rank) {
   into.pending += one.pending;
   into.failed += one.failed;
   into.busy_ns += one.busy_ns;
-  into.ended += one.ended;
+  into.completed += one.completed;
   into.longest_ns = std::max(into.longest_ns, one.longest_ns);
 }
 
 }  // namespace
 
 std::vector<CollectiveRow> collective_rows(const Context& context) {
-  std::mutex mutex;
   std::map<RunKey, CollectiveRow> merged;
-  context.run.for_each_trace([&](std::size_t, const reader::Trace& trace) {
-    if (!context.options.filter.takes_rank(trace.rank())) return;
-    std::map<TraceKey, CollectiveRow> rows;
-    reader::CollectiveQuery query;
-    query.steps = false;
-    reader::read_collectives(trace, query, [&](const Collective& call) {
-      if (call.parent == 0) add_call(rows[{call.group, call.layer, call.op}], call);
-      return true;
-    });
-    const std::lock_guard lock(mutex);
-    for (const auto& [key, row] : rows) {
-      const auto& [group_id, layer, op] = key;
-      const reader::Group* group = trace.group(group_id);
-      CollectiveRow& into = merged[group ? RunKey{group->name, group->ranks, layer, op} : RunKey{"", {}, layer, op}];
-      into.layer = layer;
-      into.op = op;
-      into.group = group ? checks::group_name(*group) : "group not known";
+  const auto& traces = context.run.traces();
+  for (std::size_t index = 0; index < traces.size(); ++index) {
+    const reader::Trace& trace = traces[index];
+    if (!context.options.filter.takes_rank(trace.rank())) continue;
+    for (const reader::CallActivity& calls : context.subject.summaries()[index].calls) {
+      const reader::Group* group = trace.group(calls.group);
+      CollectiveRow& row = merged[group ? RunKey{group->name, group->ranks, calls.layer, calls.op}
+                                        : RunKey{"", {}, calls.layer, calls.op}];
+      row.layer = calls.layer;
+      row.op = calls.op;
+      row.group = group ? checks::group_name(*group) : "group not known";
       if (group) {
-        into.group_name = group->name;
-        into.backend = group->backend;
-        into.group_ranks = group->ranks;
+        row.group_name = group->name;
+        row.backend = group->backend;
+        row.group_ranks = group->ranks;
       }
-      merge(into, row, trace.rank());
+      merge(row, calls, trace.rank());
     }
-  });
+  }
   std::vector<CollectiveRow> rows;
   for (auto& [key, row] : merged) rows.push_back(std::move(row));
   std::stable_sort(rows.begin(), rows.end(), [](const CollectiveRow& a, const CollectiveRow& b) {
@@ -107,8 +78,8 @@ Table collective_table(const std::vector<CollectiveRow>& rows, std::size_t most)
     table.add({row.group, ranks_text(row.group_ranks, 4), op,
                row.least == row.most ? count_text(row.most)
                                      : fmt::format("{}-{}", count_text(row.least), count_text(row.most)),
-               bytes_text(row.bytes_in), row.ended == 0 ? "-" : duration_text(row.busy_ns / row.ended),
-               row.ended == 0 ? "-" : duration_text(row.longest_ns), some(row.pending), some(row.failed)});
+               bytes_text(row.bytes_in), row.completed == 0 ? "-" : duration_text(row.busy_ns / row.completed),
+               row.completed == 0 ? "-" : duration_text(row.longest_ns), some(row.pending), some(row.failed)});
   }
   return table;
 }
@@ -128,7 +99,7 @@ Json collective_json(const std::vector<CollectiveRow>& rows) {
                     {"calls_most", row.most},
                     {"bytes_in", row.bytes_in},
                     {"bytes_out", row.bytes_out},
-                    {"completed", row.ended},
+                    {"completed", row.completed},
                     {"pending", row.pending},
                     {"failed", row.failed},
                     {"busy_s", static_cast<double>(row.busy_ns) / 1e9},

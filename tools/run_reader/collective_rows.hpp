@@ -26,9 +26,9 @@ struct CollectiveRow {
   std::uint64_t bytes_out = 0;
   std::uint64_t pending = 0;
   std::uint64_t failed = 0;
-  std::uint64_t busy_ns = 0;  // sum over the ended calls
+  std::uint64_t completed = 0;  // with an end that was seen
+  std::uint64_t busy_ns = 0;    // of those
   std::uint64_t longest_ns = 0;
-  std::uint64_t ended = 0;
 };
 
 // Outermost calls; most bytes first.

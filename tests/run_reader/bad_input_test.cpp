@@ -1,0 +1,196 @@
+// What run-reader says when it is given the wrong thing: one sentence that names it, and the right exit status.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "checks/testing/fake_rank.hpp"
+#include "tools/run_reader/run_reader.hpp"
+
+namespace plumbline::tests {
+namespace {
+
+using checks::testing::FakeRank;
+using reader::testing::read_file;
+using reader::testing::TempDir;
+using reader::testing::write_file;
+
+struct Said {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+Said run(const std::vector<std::string>& arguments) {
+  std::ostringstream out;
+  std::ostringstream err;
+  Said said;
+  said.status = tools::run_reader(arguments, out, err, false);
+  said.out = out.str();
+  said.err = err.str();
+  return said;
+}
+
+void expect_one_sentence_on(const std::string& path, const Said& said) {
+  EXPECT_EQ(said.status, 2);
+  EXPECT_EQ(said.out, "");
+  EXPECT_NE(said.err.find(path), std::string::npos) << said.err;
+  EXPECT_EQ(std::count(said.err.begin(), said.err.end(), '\n'), 1) << said.err;
+}
+
+std::string only_trace_in(const std::string& directory) {
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    if (entry.path().extension() == ".plt") return entry.path();
+  }
+  ADD_FAILURE() << "no trace in " << directory;
+  return {};
+}
+
+void write_run(const std::string& directory) {
+  FakeRank rank(directory, 0, 1);
+  rank.whole_call(1, 2, rank.group("0", "default_pg", "0"), checks::testing::Op::kAllReduce);
+  for (int step = 0; step < 5; ++step) {
+    rank.step(10 + step, 10.5 + step);
+    rank.trace().flush();
+  }
+  rank.exit(0);
+}
+
+TEST(BadInputTest, NothingThere) {
+  const TempDir directory;
+  expect_one_sentence_on(directory / "absent", run({"summary", directory / "absent"}));
+}
+
+TEST(BadInputTest, ADirectoryWithoutTraces) {
+  const TempDir directory;
+  expect_one_sentence_on(directory.path(), run({"summary", directory.path()}));
+  write_file(directory / "notes.txt", std::string_view("nothing to see"));
+  expect_one_sentence_on(directory.path(), run({"summary", directory.path()}));
+}
+
+TEST(BadInputTest, ATextFile) {
+  const TempDir directory;
+  write_file(directory / "train.log", std::string_view("step 1 loss 2.3\n"));
+  expect_one_sentence_on(directory / "train.log", run({"summary", directory / "train.log"}));
+}
+
+TEST(BadInputTest, AnEmptyFile) {
+  const TempDir directory;
+  write_file(directory / "empty.plt", std::string_view(""));
+  expect_one_sentence_on(directory / "empty.plt", run({"verify", directory / "empty.plt"}));
+}
+
+// A zstd file of somebody else's: "Hello, world" compressed, with its checksum.
+TEST(BadInputTest, AZstdFileThatIsNoTrace) {
+  const TempDir directory;
+  const std::vector<std::uint8_t> hello = {0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x0c, 0x61, 0x00, 0x00, 0x48, 0x65,
+                                           0x6c, 0x6c, 0x6f, 0x2c, 0x20, 0x77, 0x6f, 0x72, 0x6c, 0x64};
+  write_file(directory / "model.zst", hello);
+  expect_one_sentence_on(directory / "model.zst", run({"summary", directory / "model.zst"}));
+}
+
+TEST(BadInputTest, EveryCommandRefusesTheSameWay) {
+  for (const char* command :
+       {"summary", "ranks", "collectives", "allocations", "optimizer", "ranges", "events", "dump", "verify"}) {
+    EXPECT_EQ(run({command, "/no/such/run"}).status, 2) << command;
+  }
+  EXPECT_EQ(run({"export", "/no/such/run", "--perfetto", "-o", "-"}).status, 2);
+}
+
+TEST(BadInputTest, WrongUsage) {
+  EXPECT_EQ(run({}).status, 2);
+  EXPECT_EQ(run({"conquer", "x"}).status, 2);
+  EXPECT_EQ(run({"summary"}).status, 2);
+  EXPECT_EQ(run({"summary", "x", "--no-such-option"}).status, 2);
+  EXPECT_NE(run({"conquer", "x"}).err.find("--help"), std::string::npos);
+}
+
+TEST(BadInputTest, HelpAndVersionAreFine) {
+  const Said help = run({"--help"});
+  EXPECT_EQ(help.status, 0);
+  EXPECT_NE(help.out.find("summary"), std::string::npos);
+  EXPECT_EQ(help.err, "");
+  EXPECT_EQ(run({"events", "--help"}).status, 0);
+  EXPECT_EQ(run({"--version"}).out.rfind("run-reader ", 0), 0U);
+}
+
+TEST(BadInputTest, ATruncatedTraceIsReadUpToItsLastWholeFrame) {
+  const TempDir directory;
+  write_run(directory.path());
+  const std::string path = only_trace_in(directory.path());
+  auto bytes = read_file(path);
+  bytes.resize(bytes.size() * 2 / 3);
+  write_file(path, bytes);
+  const Said verify = run({"verify", directory.path()});
+  EXPECT_EQ(verify.status, 3) << verify.out;
+  EXPECT_NE(verify.out.find("partial"), std::string::npos) << verify.out;
+  const Said summary = run({"summary", directory.path()});
+  EXPECT_NE(summary.status, 0);
+  EXPECT_NE(summary.status, 2);
+}
+
+TEST(BadInputTest, AWholeTraceVerifies) {
+  const TempDir directory;
+  write_run(directory.path());
+  const Said said = run({"verify", directory.path()});
+  EXPECT_EQ(said.status, 0);
+  EXPECT_NE(said.out.find("whole"), std::string::npos);
+  EXPECT_NE(said.out.find("Nothing is lost."), std::string::npos);
+}
+
+TEST(BadInputTest, AForeignFileInARunIsSkippedWithAWord) {
+  const TempDir directory;
+  write_run(directory.path());
+  write_file(directory / "stray.plt", std::string_view("this is no trace at all"));
+  const Said said = run({"verify", directory.path()});
+  EXPECT_NE(said.out.find("stray.plt"), std::string::npos) << said.out;
+}
+
+// A hundred bit flips each: no crash, a defined exit status, and never a word of damage to the terminal.
+TEST(BadInputTest, DamagedTracesGiveADefinedAnswer) {
+  const TempDir directory;
+  write_run(directory.path());
+  const std::string path = only_trace_in(directory.path());
+  const auto whole = read_file(path);
+  std::mt19937 random(7);
+  for (int round = 0; round < 100; ++round) {
+    auto bytes = whole;
+    for (int flip = 0; flip < 3; ++flip) bytes[random() % bytes.size()] ^= static_cast<std::uint8_t>(1 << random() % 8);
+    write_file(path, bytes);
+    for (const char* command : {"summary", "verify", "dump"}) {
+      const Said said = run({command, directory.path()});
+      EXPECT_GE(said.status, 0);
+      EXPECT_LE(said.status, 3);
+      EXPECT_EQ(said.out.find('\x1b'), std::string::npos);
+    }
+  }
+}
+
+TEST(BadInputTest, ANameFullOfEscapeSequencesIsDisarmed) {
+  const TempDir directory;
+  {
+    FakeRank rank(directory.path(), 0, 1, {.host = "evil\x1b[2Jhost"});
+    rank.trace().fact("process.command", "python \x1b]0;owned\x07 train.py");
+    rank.range(1, 2, "range\x1b[31m");
+    rank.step(3, 4);
+    rank.exit(1, 0, "Error\x1b[5m", "message\x1b[5m");
+  }
+  for (const char* command : {"summary", "ranks", "ranges", "events", "optimizer", "verify", "collectives"}) {
+    EXPECT_EQ(run({command, directory.path()}).out.find('\x1b'), std::string::npos) << command;
+  }
+}
+
+// A pipe whose reader went away.
+TEST(BadInputTest, OutputThatCannotBeWrittenIsAnError) {
+  const TempDir directory;
+  write_run(directory.path());
+  std::ofstream full("/dev/full");
+  std::ostringstream err;
+  EXPECT_EQ(tools::run_reader({"dump", directory.path()}, full, err, false), 2);
+  EXPECT_NE(err.str().find("could not be written"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace plumbline::tests
