@@ -163,8 +163,8 @@ void add_unknowns(const Subject& subject, const GroupCalls& group, const OpenCal
   if (may_be_in_flight(subject, open, blame)) {
     finding.status = Status::kInconclusive;
     const auto& ranks = blame.guilty.empty() ? ranks_of(open.with(Standing::kWaiting)) : finding.ranks;
-    finding.unknown.push_back(fmt::format(
-        "whether {} may still get there: no exit record was read; read the run again later", ranks_phrase(ranks)));
+    finding.unknown.push_back(
+        fmt::format("whether {} will still get there; read the run again later", ranks_phrase(ranks)));
   }
   for (const OpenCallMember* member : blame.guilty) {
     const reader::Trace& trace = subject.run().traces()[member->trace];

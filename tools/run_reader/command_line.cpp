@@ -26,6 +26,7 @@ struct Raw {
   std::string ranks;
   std::string steps;
   std::vector<std::string> kinds;
+  std::uint64_t limit = 200;  // of events: a terminal wants an end
 };
 
 void add_window(CLI::App& command, Options& options) {
@@ -38,7 +39,7 @@ void add_filters(CLI::App& command, Options& options, Raw& raw, bool limit) {
   add_window(command, options);
   command.add_option("--kind", raw.kinds, "only events of this kind, such as collective or alloc_failed; repeatable")
       ->delimiter(',');
-  if (limit) command.add_option("--limit", options.filter.limit, "at most this many events, 0: all")->default_val(200);
+  if (limit) command.add_option("--limit", raw.limit, "at most this many events, 0: all")->capture_default_str();
 }
 
 // Empty when all is understood.
@@ -158,6 +159,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
     return result;
   }
   std::string complaint = understand(raw, options.filter);
+  if (options.command == Command::kEvents) options.filter.limit = raw.limit;
   if (options.command == Command::kExport && !perfetto) complaint = "export: say which format, --perfetto.";
   if (!complaint.empty()) {
     result.exit_code = kExitUsage;
