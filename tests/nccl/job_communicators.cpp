@@ -104,6 +104,8 @@ void Job::use_communicators(const Member& world, ncclUniqueId second_id) {
   log.comm("split", child.comm, child.rank, child.size, ncclSuccess);
   use(child);
   use(second);
+  log.comm("revoke", child.comm, child.rank, child.size, ncclSuccess);
+  expect(ncclCommRevoke(child.comm, NCCL_REVOKE_DEFAULT) == ncclSuccess, "revoke");
   log.comm("abort", child.comm, child.rank, child.size, ncclSuccess);
   expect(ncclCommAbort(child.comm) == ncclSuccess, "abort");
   end(second);

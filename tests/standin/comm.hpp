@@ -43,7 +43,6 @@ enum class What {
   kSend,
   kRecv,
   kSplit,
-  kFinalize,
 };
 
 struct Operation {
@@ -64,7 +63,7 @@ ncclResult_t check(const Operation& operation);
 // Executes operations of one communicator: its collectives in their order, then all sends and receives together.
 ncclResult_t execute(ncclComm& comm, const std::vector<Operation>& operations);
 
-// Makes a communicator whose ranks meet at `path`. `place` gets it at once, or, where `late`, when it is complete.
+// Makes a communicator whose ranks meet at `path`. `place` gets it at once.
 ncclResult_t make_comm(ncclComm** place, const std::string& path, int rank, int size, const ncclConfig_t* config);
 
 // Members of the new communicator: the ranks of the parent with this color, by key, then rank.

@@ -73,10 +73,9 @@ ncclResult_t Room::meet() {
     return ncclSuccess;
   }
   unsigned turns = 0;
-  while (control().phase.load() == phase) {
-    if (!keep_waiting(turns)) return ncclRemoteError;
+  while (control().phase.load() == phase && keep_waiting(turns)) {
   }
-  return ncclSuccess;
+  return control().phase.load() != phase ? ncclSuccess : ncclRemoteError;
 }
 
 bool Room::keep_waiting(unsigned& turns) {
