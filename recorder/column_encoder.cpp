@@ -69,7 +69,7 @@ ColumnHeader ColumnEncoder::encode(std::span<const std::uint64_t> values, std::v
     return {trace::Encoding::Back, values[0]};
   }
   data.clear();
-  if (lengths.split <= best + best / kSplitGain) {
+  if (lengths.split < lengths.raw && lengths.split <= best + best / kSplitGain) {
     for_each_difference(values, [&](std::uint64_t d) { data.push_back(static_cast<std::uint8_t>(d)); });
     for_each_difference(values, [&](std::uint64_t d) { put_varint(data, d >> 8); });
     return {trace::Encoding::DeltaSplit, values[0]};

@@ -31,8 +31,8 @@ struct HookCountRow {
 struct ExitDetails {
   std::int32_t status = -1;
   std::int32_t signal = 0;
-  std::string exception_class;
-  std::string exception_message;
+  std::string exception_class{};
+  std::string exception_message{};
 };
 
 class Definitions {

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "recorder/clock.hpp"
-#include "recorder/log.hpp"
 #include "recorder/progress.hpp"
 
 namespace plumbline::recorder {
@@ -63,9 +61,7 @@ bool Drain::take(std::uint32_t index, std::uint64_t event_end, std::uint64_t sha
   cursor.events = reader.position();
   if (!reader.damaged()) return cursor.events != event_end;
   cursor.events = event_end;
-  if (!std::exchange(damage_noted_, true)) {
-    log().line("a ring was overwritten by the job; the events up to its head are lost");
-  }
+  damaged_ = true;
   return false;
 }
 

@@ -30,6 +30,9 @@ class Drain {
   // the rings that wait to be drained because their thread has ended.
   double fullest() const noexcept;
 
+  // The job has written over a ring, and events were lost for it.
+  bool damaged() const noexcept { return damaged_; }
+
  private:
   struct Cursor {
     std::uint64_t definitions = 0;  // slot up to which they were taken
@@ -51,7 +54,7 @@ class Drain {
   Batches batches_;
   MessageBuilder builder_;
   MessageBuffer buffer_;
-  bool damage_noted_ = false;
+  bool damaged_ = false;
 };
 
 }  // namespace plumbline::recorder

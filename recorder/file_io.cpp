@@ -1,5 +1,6 @@
 #include "recorder/file_io.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -28,6 +29,12 @@ int read_at(int fd, std::span<std::uint8_t> data, std::uint64_t offset) noexcept
     offset += static_cast<std::uint64_t>(done);
   }
   return 0;
+}
+
+FileIdentity identity_of(int fd) noexcept {
+  struct stat status {};
+  if (fstat(fd, &status) != 0) return {};
+  return {status.st_dev, status.st_ino};
 }
 
 }  // namespace plumbline::recorder

@@ -1,6 +1,7 @@
 #include "recorder/log.hpp"
 
 #include <fcntl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <ctime>
@@ -46,6 +47,16 @@ void Log::line(std::string_view text) noexcept {
   }
 }
 
+void Log::bare_line(std::string_view text) noexcept {
+  iovec parts[] = {{const_cast<char*>("plumbline: "), 11},
+                   {const_cast<char*>(text.data()), text.size()},
+                   {const_cast<char*>("\n"), 1}};
+  const int fd = open_to_append();
+  const ssize_t written = writev(fd < 0 ? STDERR_FILENO : fd, parts, 3);
+  if (fd >= 0) close(fd);
+  if (written < 0 && fd >= 0) (void)!writev(STDERR_FILENO, parts, 3);
+}
+
 void Log::use_directory(const std::string& directory) noexcept {
   const std::lock_guard lock(mutex_);
   path_ = directory.empty() ? "" : directory + "/plumbline.log";
@@ -60,9 +71,13 @@ void Log::release() noexcept {
 
 void Log::write(std::string_view text) noexcept {
   // Opened for each line: lines are rare, and the job may close descriptors that it does not know.
-  const int fd = path_.empty() ? -1 : open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  const int fd = open_to_append();
   if (fd < 0 || !write_to(fd, text)) write_to(STDERR_FILENO, text);
   if (fd >= 0) close(fd);
+}
+
+int Log::open_to_append() const noexcept {
+  return path_.empty() ? -1 : open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
 }
 
 bool Log::admit() noexcept {

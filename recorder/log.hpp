@@ -17,11 +17,16 @@ class Log {
   // Until told otherwise lines are held.
   void line(std::string_view text) noexcept;
 
+  // Without time, rate or allocation, for a thread that has no memory left. May be called while line() is under way in
+  // the same thread, and is written at once.
+  void bare_line(std::string_view text) noexcept;
+
   void use_directory(const std::string& directory) noexcept;  // where lines go once released
   void release() noexcept;                                    // writes held lines; later ones are written at once
 
  private:
   void write(std::string_view text) noexcept;
+  int open_to_append() const noexcept;
   bool admit() noexcept;
 
   std::mutex mutex_;

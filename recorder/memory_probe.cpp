@@ -1,6 +1,5 @@
 #include "recorder/memory_probe.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -12,8 +11,6 @@
 namespace plumbline::recorder {
 namespace {
 
-int open_to_read(const std::string& path) { return open(path.c_str(), O_RDONLY | O_CLOEXEC); }
-
 std::optional<std::uint64_t> leading_number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -23,7 +20,7 @@ std::optional<std::uint64_t> leading_number(std::string_view text) {
 
 // Lines of /proc/self/cgroup are "0::/path" for v2 and "n:memory,…:/path" for v1. In a container the path may be that
 // of the host while the mount shows the container's own group at its root.
-int open_cgroup() {
+std::string find_cgroup_file() {
   const std::string groups = read_small_file("/proc/self/cgroup", 1 << 16).value_or("");
   std::string_view rest(groups);
   while (!rest.empty()) {
@@ -38,25 +35,19 @@ int open_cgroup() {
     if (!v2 && controllers.find("memory") == std::string_view::npos) continue;
     const std::string mount = v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
     const std::string file = v2 ? "/memory.current" : "/memory.usage_in_bytes";
-    int fd = open_to_read(mount + path + file);
-    if (fd < 0) fd = open_to_read(mount + file);
-    if (fd >= 0) return fd;
+    for (const std::string& candidate : {mount + path + file, mount + file}) {
+      if (read_small_file(candidate.c_str(), 64)) return candidate;
+    }
   }
-  return -1;
+  return {};
 }
 
 }  // namespace
 
-MemoryProbe::MemoryProbe() : statm_(open_to_read("/proc/self/statm")), cgroup_(open_cgroup()) {}
-
-MemoryProbe::~MemoryProbe() {
-  if (statm_ >= 0) close(statm_);
-  if (cgroup_ >= 0) close(cgroup_);
-}
+MemoryProbe::MemoryProbe() : cgroup_file_(find_cgroup_file()) {}
 
 std::optional<std::uint64_t> MemoryProbe::resident_bytes() const {
-  if (statm_ < 0) return std::nullopt;
-  const auto text = read_small_file(statm_, 256);
+  const auto text = read_small_file("/proc/self/statm", 256);
   const std::size_t blank = text ? text->find(' ') : std::string::npos;
   if (blank == std::string::npos) return std::nullopt;
   const auto pages = leading_number(std::string_view(*text).substr(blank + 1));
@@ -65,8 +56,8 @@ std::optional<std::uint64_t> MemoryProbe::resident_bytes() const {
 }
 
 std::optional<std::uint64_t> MemoryProbe::cgroup_bytes() const {
-  if (cgroup_ < 0) return std::nullopt;
-  const auto text = read_small_file(cgroup_, 64);
+  if (cgroup_file_.empty()) return std::nullopt;
+  const auto text = read_small_file(cgroup_file_.c_str(), 64);
   return text ? leading_number(*text) : std::nullopt;
 }
 

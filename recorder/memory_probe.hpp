@@ -1,25 +1,23 @@
-// Reads how much memory the process and its cgroup use, from descriptors that stay open.
+// How much memory the process and its cgroup use. The files are opened for each reading: a descriptor that is kept for
+// days might be closed by the job, and its number be something else's by then.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace plumbline::recorder {
 
 class MemoryProbe {
  public:
   MemoryProbe();
-  ~MemoryProbe();
-  MemoryProbe(const MemoryProbe&) = delete;
-  MemoryProbe& operator=(const MemoryProbe&) = delete;
 
   std::optional<std::uint64_t> resident_bytes() const;
   // Of the innermost cgroup with a memory controller, v2 or v1; nothing at the root cgroup.
   std::optional<std::uint64_t> cgroup_bytes() const;
 
  private:
-  int statm_ = -1;
-  int cgroup_ = -1;
+  std::string cgroup_file_;
 };
 
 }  // namespace plumbline::recorder

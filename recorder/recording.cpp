@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "recorder/clock.hpp"
 #include "recorder/log.hpp"
+#include "recorder/out_of_memory.hpp"
 
 namespace plumbline::recorder {
 namespace {
@@ -38,7 +40,6 @@ std::optional<std::string> Recording::open(const std::string& directory) {
   trace_.emplace(files_, settings_.max_trace_bytes);
   drain_.emplace(rings_, *trace_);
   control_.emplace(directory);
-  memory_.emplace();
   drain_->definitions().add_process(identity_, start_, files_.ring_name(), level_);
   std::optional<std::string> error = drain_->pass();
   if (!error && !start_thread()) error = "cannot start the writer thread";
@@ -97,10 +98,17 @@ bool Recording::close(const ExitDetails& details) noexcept {
 void Recording::abandon() noexcept {
   files_.close();
   rings_.unmap();
-  memory_.reset();
 }
 
 void Recording::run() {
+  survive_out_of_memory(
+      [](void* self) {
+        auto* recording = static_cast<Recording*>(self);
+        recording->events_.failed();
+        log().bare_line("no memory to write the trace; recording is off for the rest of this process");
+        recording->ended_.set();
+      },
+      this);
   last_flush_ns_ = last_tick_ns_ = last_poll_ns_ = monotonic_ns();
   std::uint64_t interval = kShortestPoll;
   while (!failed_ && !stop_.wait(interval)) {
@@ -158,14 +166,14 @@ void Recording::sample(std::uint64_t now) {
       rings_.header().dropped[static_cast<std::size_t>(Kind::kSample)].fetch_add(1, std::memory_order_relaxed);
     }
   };
-  push(Counter::kResidentBytes, memory_->resident_bytes());
-  push(Counter::kCgroupBytes, memory_->cgroup_bytes());
+  push(Counter::kResidentBytes, memory_.resident_bytes());
+  push(Counter::kCgroupBytes, memory_.cgroup_bytes());
 }
 
 bool Recording::flush(std::uint64_t now) {
   last_flush_ns_ = now;
-  if (!files_.trace_is_linked()) {
-    fail("the trace in " + files_.directory() + " was deleted");
+  if (auto error = files_.lost()) {
+    fail(*error);
     return false;
   }
   if (promoted_.load(std::memory_order_acquire) && !announced_) {
@@ -178,6 +186,10 @@ bool Recording::flush(std::uint64_t now) {
     return false;
   }
   last_fill_ = 0;
+  if (drain_->damaged() && !std::exchange(damage_told_, true)) {
+    log().line("the job has written over a ring of events, and what it held is lost");
+    drain_->definitions().add_fact("ring_damaged", "by " + std::to_string(now));
+  }
   return true;
 }
 

@@ -65,11 +65,12 @@ class Recording {
   std::optional<TraceWriter> trace_;
   std::optional<Drain> drain_;
   std::optional<ControlFile> control_;
-  std::optional<MemoryProbe> memory_;
+  MemoryProbe memory_;
   RingHeader* own_ring_ = nullptr;  // for the samples
   Level level_ = Level::kWatch;
   bool announced_ = false;  // the trace says who it is under its lasting name
   bool failed_ = false;
+  bool damage_told_ = false;
   std::uint64_t last_flush_ns_ = 0;
   std::uint64_t last_tick_ns_ = 0;
   double last_fill_ = 0;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -63,6 +64,11 @@ std::optional<std::string> RingMap::create(int fd, const Settings& settings, con
   std::size_t total = headers;
   for (const std::uint64_t capacity : capacities) total += region_bytes(capacity);
 
+  // Growing a file past this limit would cost the job a SIGXFSZ.
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < total) {
+    return std::string("the limit on file sizes is below that of the ring file (PLUMBLINE_MEMORY_MB)");
+  }
   if (ftruncate(fd, static_cast<off_t>(total)) != 0) {
     return std::string("cannot size the ring file: ") + std::strerror(errno);
   }
@@ -77,6 +83,7 @@ std::optional<std::string> RingMap::create(int fd, const Settings& settings, con
            std::strerror(errno);
   }
   fd_ = fd;
+  identity_ = identity_of(fd);
   base_ = static_cast<std::byte*>(mapping);
   bytes_ = total;
 
@@ -114,8 +121,7 @@ RingHeader* RingMap::claim(Which which) noexcept {
     if (ring.generation == 0) {
       const std::size_t bytes = region_bytes(ring.capacity);
       const std::size_t end = ring.data_offset + ring.capacity * kSlotBytes;
-      const int error = posix_fallocate(fd_, static_cast<off_t>(end - bytes), static_cast<off_t>(bytes));
-      if (error != 0) {
+      if (const int error = allocate(end - bytes, bytes); error != 0) {
         allocation_error_.store(error, std::memory_order_relaxed);
         ring.state.store(static_cast<std::uint32_t>(RingState::kFree), std::memory_order_release);
         return nullptr;
@@ -127,6 +133,11 @@ RingHeader* RingMap::claim(Which which) noexcept {
     return &ring;
   }
   return nullptr;
+}
+
+int RingMap::allocate(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  if (identity_of(fd_) != identity_) return EBADF;
+  return posix_fallocate(fd_, static_cast<off_t>(offset), static_cast<off_t>(bytes));
 }
 
 void RingMap::release(RingHeader& ring) noexcept {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "recorder/file_io.hpp"
 #include "recorder/identity.hpp"
 #include "recorder/ring.hpp"
 #include "recorder/settings.hpp"
@@ -48,7 +49,10 @@ class RingMap {
   void unmap() noexcept;
 
  private:
+  int allocate(std::uint64_t offset, std::uint64_t bytes) noexcept;
+
   int fd_ = -1;
+  FileIdentity identity_;
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
   std::atomic<int> allocation_error_{0};

@@ -91,7 +91,10 @@ std::optional<std::string> RunFiles::create(const std::string& directory, const 
     if (trace_fd_ < 0 && errno == EEXIST) continue;
     if (trace_fd_ < 0) break;
     ring_fd_ = create_new(path_of(stem_ + ".ring"));
-    if (ring_fd_ >= 0) return std::nullopt;
+    if (ring_fd_ >= 0) {
+      trace_identity_ = identity_of(trace_fd_);
+      return std::nullopt;
+    }
     const int error = errno;
     ::close(trace_fd_);
     unlink(path_of(stem_ + ".plt").c_str());
@@ -141,7 +144,11 @@ void RunFiles::discard() {
   rmdir(directory_.c_str());
 }
 
-void RunFiles::replace_trace_fd(int fd) { ::close(std::exchange(trace_fd_, fd)); }
+void RunFiles::replace_trace_fd(int fd) {
+  const int old = std::exchange(trace_fd_, fd);
+  ::close(old);
+  trace_identity_ = identity_of(fd);
+}
 
 void RunFiles::close() {
   // Forgotten before they are closed: a fork in between must not close a number that the job got in the meantime.
@@ -150,9 +157,11 @@ void RunFiles::close() {
   }
 }
 
-bool RunFiles::trace_is_linked() const {
+std::optional<std::string> RunFiles::lost() const {
   struct stat status {};
-  return fstat(trace_fd_, &status) == 0 && status.st_nlink > 0;
+  if (identity_of(trace_fd_) != trace_identity_) return "the job closed the descriptor of the trace in " + directory_;
+  if (fstat(trace_fd_, &status) != 0 || status.st_nlink == 0) return "the trace in " + directory_ + " was deleted";
+  return std::nullopt;
 }
 
 std::string RunFiles::trace_path() const {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "recorder/file_io.hpp"
 #include "recorder/identity.hpp"
 #include "recorder/settings.hpp"
 
@@ -41,8 +42,9 @@ class RunFiles {
   // Closes the descriptors.
   void close();
 
-  // False once somebody has deleted the trace or its directory: what is still written would be lost.
-  bool trace_is_linked() const;
+  // Why nothing more may be written: somebody has deleted the trace, or the job has closed its descriptor, whose number
+  // may by now be a file of the job's.
+  std::optional<std::string> lost() const;
 
   int trace_fd() const { return trace_fd_; }
   int ring_fd() const { return ring_fd_; }
@@ -60,6 +62,7 @@ class RunFiles {
   std::string stem_;
   int trace_fd_ = -1;
   int ring_fd_ = -1;
+  FileIdentity trace_identity_;
 };
 
 }  // namespace plumbline::recorder

@@ -63,7 +63,7 @@ constexpr auto kSettings = std::to_array<Setting>({
 });
 
 // Variables of the project's tools, not of the recorder.
-constexpr auto kForeign = std::to_array<std::string_view>({"PYTHON"});
+constexpr auto kForeign = std::to_array<std::string_view>({"PYTHON", "BUILD"});
 constexpr std::string_view kPrefix = "PLUMBLINE_";
 
 std::string lower(std::string_view text) {

@@ -53,30 +53,45 @@ std::optional<std::string> TraceWriter::evict(std::uint64_t coming_bytes) {
     evicted_.compressed_bytes += index_[i].compressed;
     ++evicted_.frames;
   }
-  // Definitions alone fill the cap: they stay, and the file grows over it.
+  // What must stay fills the cap alone: the file grows over it.
   if (std::find(leave_out.begin(), leave_out.end(), true) == leave_out.end()) return std::nullopt;
   return rewrite(leave_out);
 }
 
 std::vector<bool> TraceWriter::choose_evicted(std::uint64_t coming_bytes) const {
-  std::vector<bool> leave_out(index_.size(), false);
+  const std::size_t head_end = end_of_head();
   std::uint64_t kept = coming_bytes;
-  std::uint64_t offset = 0;
-  std::size_t head_end = 0;  // frames before it are the job's start
   for (std::size_t i = 0; i < index_.size(); ++i) {
-    offset += index_[i].compressed;
-    if (offset <= max_bytes_ / kHeadFraction && head_end == i && index_[i].kind != FrameKind::kEvicted)
-      head_end = i + 1;
     if (i < head_end || index_[i].kind == FrameKind::kDefinitions) kept += index_[i].compressed;
   }
   const std::uint64_t room = kept < max_bytes_ ? std::min(max_bytes_ - kept, max_bytes_ / kTailFraction) : 0;
+
+  std::vector<bool> leave_out(index_.size(), false);
   std::uint64_t tail = 0;
+  bool newest = true;  // stays, though it were larger than the cap
+  bool any = false;
   for (std::size_t i = index_.size(); i-- > head_end;) {
-    if (index_[i].kind == FrameKind::kDefinitions) continue;
-    tail += index_[i].kind == FrameKind::kEvents ? index_[i].compressed : 0;
-    leave_out[i] = index_[i].kind == FrameKind::kEvicted || tail > room;
+    if (index_[i].kind != FrameKind::kEvents) continue;
+    tail += index_[i].compressed;
+    if (!newest && tail > room) leave_out[i] = any = true;
+    newest = false;
+  }
+  for (std::size_t i = 0; i < index_.size(); ++i) {
+    if (index_[i].kind == FrameKind::kEvicted) leave_out[i] = any;
   }
   return leave_out;
+}
+
+// Frames before it are the job's start.
+std::size_t TraceWriter::end_of_head() const {
+  std::uint64_t offset = 0;
+  std::size_t end = 0;
+  while (end < index_.size() && index_[end].kind != FrameKind::kEvicted) {
+    offset += index_[end].compressed;
+    if (offset > max_bytes_ / kHeadFraction) break;
+    ++end;
+  }
+  return end;
 }
 
 std::optional<std::string> TraceWriter::rewrite(const std::vector<bool>& leave_out) {

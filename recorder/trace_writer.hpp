@@ -59,6 +59,7 @@ class TraceWriter {
   std::optional<std::string> write_compressed();
   std::optional<std::string> evict(std::uint64_t coming_bytes);
   std::vector<bool> choose_evicted(std::uint64_t coming_bytes) const;
+  std::size_t end_of_head() const;
   std::optional<std::string> rewrite(const std::vector<bool>& leave_out);
 
   RunFiles& files_;
