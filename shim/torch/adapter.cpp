@@ -1,5 +1,10 @@
 // Entry of the torch adapter: hooks what needs torch's own headers and Python's interpreter, and hands the preload
 // object the functions that read c10d's types.
+#include <torch/version.h>
+
+#include <cstddef>
+#include <cstring>
+
 #include "shim/torch/c10d_describe.hpp"
 #include "shim/torch/c10d_group.hpp"
 #include "shim/torch/caching_allocator.hpp"
@@ -34,6 +39,14 @@ void hook_python() noexcept {
   report_hook(kHookPython, installed, installed ? "" : "sys.excepthook could not be set");
 }
 
+// "2.11.0+cu130" is what "2.11.0" was built for.
+bool fits(const char* torch_version) noexcept {
+  const std::size_t length = std::strlen(TORCH_VERSION);
+  if (*torch_version == '\0' || std::strncmp(torch_version, TORCH_VERSION, length) == 0) return true;
+  host().fact("adapter.built_for", TORCH_VERSION);
+  return false;
+}
+
 constexpr PlumblineAdapter kAdapter = {kPlumblineAdapterVersion, sizeof(PlumblineAdapter), describe_collective,
                                        group_of};
 
@@ -47,8 +60,10 @@ extern "C" __attribute__((visibility("default"))) const PlumblineAdapter* plumbl
     return nullptr;
   }
   adapter::set_host(host);
+  if (!adapter::fits(host->torch_version)) return nullptr;
   adapter::hook_ranges();
   adapter::hook_python();
+  adapter::report_hook(plumbline::shim::kHookCachingAllocator, false, "CUDA has not been used");
   adapter::follow_caching_allocator();
   return &adapter::kAdapter;
 }
