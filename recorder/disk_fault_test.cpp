@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -152,6 +153,31 @@ TEST(DiskFault, AVanishedDirectoryEndsRecording) {
   const auto lines = lines_of(scratch / "stderr");
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_NE(lines[0].find("was deleted"), std::string::npos);
+}
+
+// A daemon closes every descriptor, and then opens files of its own under the same numbers.
+TEST(DiskFault, DescriptorsThatTheJobClosesAreNeverWrittenThrough) {
+  const ScratchDirectory scratch;
+  const int status = run_in_child([&] {
+    send_stderr_to(scratch / "stderr");
+    if (!start(small_settings(scratch / "run"))) std::_Exit(1);
+    promote("step");
+    push(testing::alloc_record(now_ns(), 1, 1).header);
+    close_range(3, 100, 0);
+    for (int i = 0; i < 50; ++i) {
+      open((scratch / ("own" + std::to_string(i))).c_str(), O_RDWR | O_CREAT, 0644);
+    }
+    if (push_until_inactive() < 0) std::_Exit(2);
+    std::thread([] { push(testing::alloc_record(now_ns(), 1, 1).header); }).join();
+    stop(0, 0);
+    for (int i = 0; i < 50; ++i) {
+      if (std::filesystem::file_size(scratch / ("own" + std::to_string(i))) != 0) std::_Exit(3);
+    }
+  });
+  EXPECT_EQ(status, 0);
+  const auto lines = lines_of(scratch / "run/plumbline.log");
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].find("closed the descriptor"), std::string::npos);
 }
 
 TEST(DiskFault, ADirectoryThatIsAFile) {

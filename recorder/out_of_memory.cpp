@@ -1,6 +1,6 @@
 #include "recorder/out_of_memory.hpp"
 
-#include <pthread.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -9,14 +9,14 @@
 namespace plumbline::recorder {
 namespace {
 
-// Of the writer thread; a forked child's own writer takes the place of its parent's.
-pthread_t g_thread;
+std::atomic<long> g_thread{0};  // its id, 0 none
 void (*g_tell)(void*) = nullptr;
 void* g_owner = nullptr;
-std::atomic<bool> g_armed{false};
+
+long this_thread() { return syscall(SYS_gettid); }
 
 void on_no_memory() {
-  if (g_armed.load(std::memory_order_acquire) && pthread_equal(pthread_self(), g_thread) != 0) {
+  if (g_thread.load(std::memory_order_acquire) == this_thread()) {
     g_tell(g_owner);
     while (true) pause();
   }
@@ -26,13 +26,13 @@ void on_no_memory() {
 
 }  // namespace
 
-void survive_out_of_memory(void (*tell)(void* owner), void* owner) noexcept {
-  g_armed.store(false, std::memory_order_release);
-  g_thread = pthread_self();
+OutOfMemoryGuard::OutOfMemoryGuard(void (*tell)(void* owner), void* owner) noexcept {
   g_tell = tell;
   g_owner = owner;
-  g_armed.store(true, std::memory_order_release);
+  g_thread.store(this_thread(), std::memory_order_release);
   std::set_new_handler(on_no_memory);
 }
+
+OutOfMemoryGuard::~OutOfMemoryGuard() { g_thread.store(0, std::memory_order_release); }
 
 }  // namespace plumbline::recorder

@@ -7,7 +7,13 @@
 
 namespace plumbline::recorder {
 
-// For the writer thread to call once. `tell` must not allocate.
-void survive_out_of_memory(void (*tell)(void* owner), void* owner) noexcept;
+// Covers the thread that makes it, one at a time in a process. `tell` must not allocate.
+class OutOfMemoryGuard {
+ public:
+  OutOfMemoryGuard(void (*tell)(void* owner), void* owner) noexcept;
+  ~OutOfMemoryGuard();
+  OutOfMemoryGuard(const OutOfMemoryGuard&) = delete;
+  OutOfMemoryGuard& operator=(const OutOfMemoryGuard&) = delete;
+};
 
 }  // namespace plumbline::recorder

@@ -101,7 +101,7 @@ void Recording::abandon() noexcept {
 }
 
 void Recording::run() {
-  survive_out_of_memory(
+  const OutOfMemoryGuard guard(
       [](void* self) {
         auto* recording = static_cast<Recording*>(self);
         recording->events_.failed();
