@@ -29,7 +29,7 @@ struct Walker {
 class Matcher {
  public:
   Matcher(const Run& run, const MatchOptions& options, const std::function<bool(const MatchedCollective&)>& visit)
-      : run_(run), options_(options), visit_(visit) {
+      : options_(options), visit_(visit) {
     const int attempt = options.attempt >= 0 ? options.attempt : run.last_attempt();
     for (std::size_t i = 0; i < run.traces().size(); ++i) {
       const Trace& trace = run.traces()[i];
@@ -173,7 +173,6 @@ class Matcher {
     open_.erase(it);
   }
 
-  const Run& run_;
   const MatchOptions& options_;
   const std::function<bool(const MatchedCollective&)>& visit_;
   std::map<int, std::size_t> trace_of_rank_;
