@@ -29,8 +29,9 @@ struct PlumblineHost {
   void (*hook_fired)(unsigned hook);
   void (*hook_state)(unsigned hook, const char* name, bool active, const char* detail);
   void (*set_exception)(const char* type, const char* message);
-  // Version of the torch in the process, as its version.py says ("2.11.0+cu130"); empty where it is not known. An adapter
-  // that was built for another one must refuse: the layouts that it was compiled with are not those of the process.
+  // Version of the torch in the process, as its version.py says ("2.11.0+cu130"); empty where it is not known. An
+  // adapter that was built for another one must refuse: the layouts that it was compiled with are not those of the
+  // process.
   const char* torch_version;
 };
 

@@ -62,6 +62,7 @@ TEST_F(CpuAllocator, WithoutC10TheBlocksAreAlignedAsItsAre) {
 
 TEST_F(CpuAllocator, SixtyFourThreadsMayAllocateAtOnce) {
   std::vector<std::thread> threads;
+  threads.reserve(64);
   for (int t = 0; t < 64; ++t) {
     threads.emplace_back([] {
       for (std::size_t i = 1; i <= 300; ++i) _ZN3c108free_cpuEPv(_ZN3c109alloc_cpuEm(i));

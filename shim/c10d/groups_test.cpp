@@ -54,6 +54,7 @@ TEST(Groups, GiveEveryCallOfSeveralThreadsItsOwnNumber) {
   constexpr std::uint64_t kCalls = 5000;
   std::vector<std::vector<std::uint64_t>> numbers(4);
   std::vector<std::thread> threads;
+  threads.reserve(numbers.size());
   for (auto& own : numbers) {
     threads.emplace_back([&groups, &own] {
       for (std::uint64_t i = 0; i < kCalls; ++i) own.push_back(groups->next(7, backend_at(1), "gloo", false).seq);

@@ -27,6 +27,7 @@ constexpr unsigned kSecondsForAJob = 120;
   for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
   alarm(kSecondsForAJob);
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   execvp(arguments[0], arguments.data());

@@ -231,6 +231,7 @@ int fork_among_threads() {
   train(*group, 1);
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       while (!stop.load()) give_back()(allocate()(4096));
@@ -254,6 +255,7 @@ int many_threads() {
   const auto group = gloo();
   train(*group, 1);
   std::vector<std::thread> threads;
+  threads.reserve(64);
   for (int t = 0; t < 64; ++t) {
     threads.emplace_back([] {
       for (int i = 0; i < 500; ++i) give_back()(allocate()(64 + static_cast<std::size_t>(i)));
