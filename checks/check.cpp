@@ -11,8 +11,8 @@ namespace plumbline::checks {
 std::span<const Check> all_checks() {
   static constexpr std::array kChecks = {
       Check{"unfinished", "did every rank join and finish every collective of its groups", check_unfinished},
-      Check{"endings", "did every process end in order", check_endings},
       Check{"failed_allocations", "was every request for memory granted", check_failed_allocations},
+      Check{"endings", "did every process end in order", check_endings},
   };
   return kChecks;
 }

@@ -57,6 +57,26 @@ std::string others_clause(const OpenCall& open, const std::vector<const OpenCall
   return clause;
 }
 
+// What each of the differing calls was, and on which ranks.
+std::string mismatch_title(const GroupCalls& group, const OpenCall& open) {
+  std::vector<std::pair<const reader::Collective*, std::vector<std::int32_t>>> kinds;
+  for (const OpenCallMember& member : open.members) {
+    if (!member.call) continue;
+    const auto alike = std::find_if(kinds.begin(), kinds.end(),
+                                    [&](const auto& kind) { return same_call(*kind.first, *member.call); });
+    if (alike == kinds.end()) {
+      kinds.push_back({&*member.call, {member.rank}});
+    } else {
+      alike->second.push_back(member.rank);
+    }
+  }
+  std::string calls;
+  for (const auto& [call, ranks] : kinds) {
+    calls += fmt::format("{}{} called {}", calls.empty() ? "" : ", ", ranks_phrase(ranks), call_text(*call));
+  }
+  return fmt::format("different calls as #{} of {}: {}", open.seq, place_of(group), calls);
+}
+
 std::string title_of(const GroupCalls& group, const OpenCall& open, const Blame& blame) {
   const reader::Collective* call = open.example();
   const std::string what =
@@ -69,8 +89,7 @@ std::string title_of(const GroupCalls& group, const OpenCall& open, const Blame&
     case Cause::kEndedInside:
       return fmt::format("{} ended inside {}{}", ranks_phrase(guilty), what, others);
     case Cause::kMismatch:
-      return fmt::format("{} called something else than the others as #{} of {}", ranks_phrase(guilty), open.seq,
-                         place_of(group));
+      return mismatch_title(group, open);
     case Cause::kRaised:
       return fmt::format("{} of {} raised an error on {}{}", call_name(*call), place_of(group), ranks_phrase(guilty),
                          others);
@@ -114,8 +133,10 @@ std::string guilty_line(const Subject& subject, const OpenCallMember& member) {
     line = fmt::format("rank {}", member.rank);
   }
   line += fmt::format("; it {}", ending.clause);
-  if (ending.ended())
-    line += fmt::format(", last seen at {}", time_text(subject.seconds(member.trace, ending.time_ns)));
+  if (ending.ended()) {
+    line += fmt::format("{} at {}", ending.kind == EndingKind::kKilled ? ", last seen" : "",
+                        time_text(subject.seconds(member.trace, ending.time_ns)));
+  }
   if (activity.open_collective && member.standing == Standing::kAbsent) {
     const reader::Group* group = trace.group(activity.open_collective->group);
     line += fmt::format("; it is itself inside {}{}", call_name(*activity.open_collective),

@@ -153,7 +153,9 @@ TEST(UnfinishedTest, DifferentCallsUnderOneNumberAreAMismatch) {
   ASSERT_EQ(verdict.findings.size(), 1U);
   const Finding& finding = verdict.findings[0];
   EXPECT_EQ(finding.ranks, std::vector<std::int32_t>{1});
-  EXPECT_EQ(finding.title, "rank 1 called something else than the others as #1 of default_pg (ranks 0-2)");
+  EXPECT_EQ(finding.title,
+            "different calls as #1 of default_pg (ranks 0-2): ranks 0,2 called all_reduce #1, sum of float32[4096], "
+            "rank 1 called all_gather #1, sum of float32[7]");
   EXPECT_TRUE(mentions(finding.details, "rank 1 called all_gather #1")) << all_of(finding);
   EXPECT_TRUE(mentions(finding.details, "rank 0 waits in all_reduce #1, sum of float32[4096]")) << all_of(finding);
 }

@@ -100,7 +100,10 @@ void write_uncovered(const std::string& directory) {
     rank.trace().fact("adapter.state", "missing");
     rank.trace().fact("adapter.reason", "none is built for torch 2.11.0");
     rank.trace().fact("adapter.remedy", "plumbline build-adapter");
-    rank.trace().hooks(rank.at(1000), {{"NCCL C API", false, 0, "NCCL is linked statically"}});
+    recorder::HookCountRow nccl;
+    nccl.name = "NCCL C API";
+    nccl.detail = "NCCL is linked statically";
+    rank.trace().hooks(rank.at(1000), {nccl});
     if (number == 1) rank.trace().drop(recorder::Kind::kAlloc, 12);
     const auto world = rank.group("0", "default_pg", "0,1,2");
     rank.whole_call(500, 520, world, Op::kBarrier);

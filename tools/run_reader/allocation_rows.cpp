@@ -32,7 +32,7 @@ Table allocation_table(const std::vector<AllocationRow>& rows, std::size_t most)
                {"in all", Align::kRight},
                {"peak", Align::kRight},
                {"largest", Align::kRight},
-               {"held at end", Align::kRight},
+               {"at end", Align::kRight},
                {"failed", Align::kRight},
                {"resident", Align::kRight}});
   for (const AllocationRow& row : rows) {

@@ -32,8 +32,8 @@ std::string words(const reader::Trace& trace, const reader::CollectiveBatch& bat
   call.count_in = batch.count_in[row];
   call.count_out = batch.count_out[row];
   const reader::Group* group = trace.group(batch.group[row]);
-  std::string text = fmt::format("{} in {}, call {}", checks::call_text(call),
-                                 group ? checks::group_name(*group) : "a group not known", batch.id[row]);
+  std::string text = fmt::format("{}, {}, call {}", checks::call_text(call),
+                                 group ? checks::group_name(*group) : "group not known", batch.id[row]);
   const auto peer = static_cast<std::int64_t>(batch.peer[row]);
   if (peer >= 0) {
     const int global = group ? group->global_rank(static_cast<int>(peer)) : -1;

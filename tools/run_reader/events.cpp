@@ -67,10 +67,11 @@ class EventStream {
 void print_text(const Context& context, const EventStream& stream) {
   const std::string step = stream.step() < 0 ? "-" : std::to_string(stream.step());
   const std::string line =
-      fmt::format("{:>12.6f}  {:>4}  {:>5}  {:<17}  {}", reader::RunClock::seconds(stream.time_ns()),
+      fmt::format("{:>11.6f}  {:>4}  {:>4}  {:<17}  {}", reader::RunClock::seconds(stream.time_ns()),
                   stream.trace().rank(), step, reader::name_of(kind_of(stream.frame(), stream.row())),
                   printable(event_text(stream.trace(), stream.frame(), stream.row())));
-  context.out << truncated(line, kColumns) << '\n';
+  // A terminal gets one line an event; a file or a pipe, in which one searches, gets it whole.
+  context.out << (context.options.colour ? truncated(line, kColumns) : line) << '\n';
 }
 
 void print_json(const Context& context, const EventStream& stream, JsonLine& line) {
@@ -101,7 +102,7 @@ int run_events(const Context& context) {
   if (context.options.json) {
     context.out << line.text("schema", "plumbline.events.1").text("run", context.run.path()).finish();
   } else if (!heap.empty()) {
-    context.out << fmt::format("{:>12}  {:>4}  {:>5}  {:<17}  event\n", "seconds", "rank", "step", "kind");
+    context.out << fmt::format("{:>11}  {:>4}  {:>4}  {:<17}  event\n", "seconds", "rank", "step", "kind");
   }
   std::uint64_t shown = 0;
   while (!heap.empty() && (filter.limit == 0 || shown < filter.limit) && context.out) {

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <ctime>
 
 namespace plumbline::tools {
@@ -22,6 +24,17 @@ std::size_t byte_of(std::string_view text, std::size_t index) {
     --index;
   }
   return at;
+}
+
+// "1.160 s" is one word: nothing is as hard to read as a number on one line and its unit on the next.
+std::size_t word_end(std::string_view text, std::size_t start) {
+  const std::size_t end = std::min(text.find(' ', start), text.size());
+  if (end == text.size() || end == start || std::isdigit(static_cast<unsigned char>(text[end - 1])) == 0) return end;
+  const std::string_view rest = text.substr(end + 1);
+  const std::string_view unit = rest.substr(0, rest.find_first_not_of("abcdefghijklmnopqrstuvwxyzBKMGTPE"));
+  constexpr std::array<std::string_view, 13> kUnits = {"s", "ms",  "us",  "ns",  "min", "h",  "d",
+                                                       "B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  return std::find(kUnits.begin(), kUnits.end(), unit) == kUnits.end() ? end : word_end(text, end + 1);
 }
 
 }  // namespace
@@ -73,7 +86,7 @@ std::string wrapped(std::string_view text, std::size_t indent) {
   std::size_t line_start_column = 0;
   while (!text.empty()) {
     const std::size_t spaces = std::min(text.find_first_not_of(' '), text.size());
-    const std::size_t end = std::min(text.find(' ', spaces), text.size());
+    const std::size_t end = word_end(text, spaces);
     const std::string_view gap = text.substr(0, spaces);
     const std::string_view word = text.substr(spaces, end - spaces);
     if (column > line_start_column && column + gap.size() + width_of(word) > kColumns) {

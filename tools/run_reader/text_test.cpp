@@ -69,6 +69,13 @@ TEST(TextTest, WrappingLeavesAWordThatIsTooLongWhole) {
   EXPECT_EQ(wrapped("a " + word + " b", 2), "a\n  " + word + "\n  b");
 }
 
+TEST(TextTest, WrappingKeepsNumbersWithTheirUnits) {
+  const std::string filler(kColumns - 5, 'x');
+  EXPECT_EQ(wrapped(filler + " 1.160 s, then", 2), filler + "\n  1.160 s, then");
+  EXPECT_EQ(wrapped(filler + " 20.0 GiB", 2), filler + "\n  20.0 GiB");
+  EXPECT_EQ(wrapped(filler + " 11 ranks", 2), filler + " 11\n  ranks");
+}
+
 TEST(TextTest, WrappingKeepsTheLeadingSpaces) { EXPECT_EQ(wrapped("  two  gaps", 4), "  two  gaps"); }
 
 TEST(TextTest, ControlCharactersNeverReachTheTerminal) {
