@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from tiny_model import TinyModel, batch, cross_entropy  # noqa: E402
 
 SIZES = {
-    "tiny": {"model": {"width": 32, "layers": 4}, "batch": {"rows": 2, "length": 32}, "steps": 150},
+    "tiny": {"model": {"width": 64, "layers": 4, "heads": 4}, "batch": {"rows": 8, "length": 128}, "steps": 60},
     "real": {"model": {"width": 768, "layers": 2, "heads": 12}, "batch": {"rows": 4, "length": 256}, "steps": 8},
 }
 
