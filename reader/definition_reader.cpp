@@ -1,20 +1,16 @@
 #include "reader/definition_reader.hpp"
 
 #include <charconv>
-#include <numeric>
 
 #include "recorder/trace_generated.h"
 
 namespace plumbline::reader {
 namespace {
 
-std::string text_of(const flatbuffers::String* text) { return text != nullptr ? text->str() : std::string(); }
-
-std::vector<int> all_ranks(int size) {
-  std::vector<int> ranks(static_cast<std::size_t>(size > 0 && size <= kMaxGroupSize ? size : 0));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  return ranks;
+std::string_view view_of(const flatbuffers::String* text) {
+  return text != nullptr ? std::string_view(text->c_str(), text->size()) : std::string_view();
 }
+std::string text_of(const flatbuffers::String* text) { return std::string(view_of(text)); }
 
 ProcessInfo process_of(const trace::Process& p) {
   ProcessInfo info;
@@ -44,10 +40,7 @@ Group group_of(const trace::Group& g) {
   group.rank = g.rank();
   group.size = g.size();
   group.time_ns = g.time_ns();
-  if (g.ranks() != nullptr && g.ranks()->size() != 0)
-    group.ranks.assign(g.ranks()->begin(), g.ranks()->end());
-  else
-    group.ranks = all_ranks(group.size);
+  if (g.ranks() != nullptr) group.ranks.assign(g.ranks()->begin(), g.ranks()->end());
   return group;
 }
 
@@ -58,12 +51,12 @@ void absorb(const trace::Process& process, Definitions& to) {
 
 void absorb(const trace::Facts& facts, Definitions& to) {
   if (facts.facts() == nullptr) return;
-  for (const trace::Fact* fact : *facts.facts()) to.add_fact(text_of(fact->key()), text_of(fact->value()));
+  for (const trace::Fact* fact : *facts.facts()) to.add_fact(view_of(fact->key()), view_of(fact->value()));
 }
 
 void absorb(const trace::Texts& texts, Definitions& to) {
   if (texts.texts() == nullptr) return;
-  for (const trace::Text* text : *texts.texts()) to.texts.try_emplace(text->id(), text_of(text->text()));
+  for (const trace::Text* text : *texts.texts()) to.add_text(text->id(), view_of(text->text()));
 }
 
 void absorb(const trace::Groups& groups, Definitions& to) {
@@ -81,7 +74,7 @@ void absorb(const trace::Hooks& hooks, Definitions& to) {
   if (hooks.hooks() == nullptr) return;
   to.hooks.clear();
   for (const trace::HookCount* hook : *hooks.hooks())
-    to.hooks.push_back({text_of(hook->name()), hook->active(), hook->fired(), text_of(hook->detail())});
+    to.hooks.push_back({text_of(hook->name()), hook->active(), hook->fired(), text_of(hook->detail()), hook->number()});
 }
 
 void absorb(const trace::Exit& exit, Definitions& to) {
@@ -91,8 +84,7 @@ void absorb(const trace::Exit& exit, Definitions& to) {
 
 }  // namespace
 
-std::vector<int> parse_ranks(std::string_view text, int size) {
-  if (text.empty()) return all_ranks(size);
+std::vector<int> parse_ranks(std::string_view text) {
   std::vector<int> ranks;
   const char* at = text.data();
   const char* const end = at + text.size();

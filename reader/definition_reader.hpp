@@ -12,10 +12,7 @@ namespace plumbline::reader {
 // True when the message was a definition (or an Exit).
 bool absorb_definition(const trace::Message& message, Definitions& definitions);
 
-// The ranks that a group's text names ("0,2,4"); empty text: 0 … size-1.
-std::vector<int> parse_ranks(std::string_view text, int size);
-
-// Sizes beyond it are taken for nonsense, and such a group's ranks are not spelled out.
-inline constexpr int kMaxGroupSize = 1 << 20;
+// The ranks that a group's text names: "0,2,4".
+std::vector<int> parse_ranks(std::string_view text);
 
 }  // namespace plumbline::reader

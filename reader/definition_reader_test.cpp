@@ -48,9 +48,10 @@ TEST_F(DefinitionReaderTest, AGroupWithoutRanksHasAll) {
   EXPECT_EQ(definitions_.group(5)->ranks, (std::vector<int>{0, 1, 2}));
 }
 
-TEST_F(DefinitionReaderTest, AnAbsurdSizeIsNotSpelledOut) {
+TEST_F(DefinitionReaderTest, AnAbsurdGroupIsRefused) {
   absorb_group(trace::CreateGroupDirect(builder_, 5, "0", "", "", 0, 1, 2'000'000'000));
-  EXPECT_TRUE(definitions_.group(5)->ranks.empty());
+  EXPECT_EQ(definitions_.group(5), nullptr);
+  EXPECT_EQ(definitions_.refused(), 1u);
 }
 
 TEST_F(DefinitionReaderTest, HooksAreReplacedByTheirLatestCount) {
@@ -72,10 +73,9 @@ TEST_F(DefinitionReaderTest, TheExitIsKept) {
 TEST_F(DefinitionReaderTest, EventsAreLeftAlone) { EXPECT_FALSE(absorb(trace::CreateSamples(builder_))); }
 
 TEST(ParseRanksTest, ReadsWhatItCan) {
-  EXPECT_EQ(parse_ranks("", 2), (std::vector<int>{0, 1}));
-  EXPECT_EQ(parse_ranks("3,1,2", 3), (std::vector<int>{3, 1, 2}));
-  EXPECT_EQ(parse_ranks("3,x", 2), (std::vector<int>{3}));
-  EXPECT_TRUE(parse_ranks("", -5).empty());
+  EXPECT_TRUE(parse_ranks("").empty());
+  EXPECT_EQ(parse_ranks("3,1,2"), (std::vector<int>{3, 1, 2}));
+  EXPECT_EQ(parse_ranks("3,x"), (std::vector<int>{3}));
 }
 
 }  // namespace

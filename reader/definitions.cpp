@@ -1,5 +1,8 @@
 #include "reader/definitions.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 namespace plumbline::reader {
 namespace {
 
@@ -54,7 +57,19 @@ const Thread* Definitions::thread(std::uint32_t ring, std::uint64_t generation) 
   return last;
 }
 
+bool Definitions::afford(std::size_t bytes) {
+  constexpr std::size_t kOverhead = 64;
+  const std::size_t cost = bytes + kOverhead;
+  if (cost > kMaxBytes - bytes_) {
+    ++refused_;
+    return false;
+  }
+  bytes_ += cost;
+  return true;
+}
+
 void Definitions::add_fact(std::string_view key, std::string_view value) {
+  if (!afford(key.size() + value.size())) return;
   const auto [it, fresh] = fact_index_.try_emplace(std::string(key), facts.size());
   if (fresh)
     facts.emplace_back(key, value);
@@ -62,7 +77,18 @@ void Definitions::add_fact(std::string_view key, std::string_view value) {
     facts[it->second].second = value;
 }
 
+void Definitions::add_text(std::uint64_t id, std::string_view text) {
+  if (!texts.contains(id) && afford(text.size())) texts.emplace(id, text);
+}
+
 void Definitions::add_group(Group group) {
+  const std::size_t members =
+      group.ranks.empty() ? static_cast<std::size_t>(std::max(group.size, 0)) : group.ranks.size();
+  if (!afford(members * sizeof(int) + group.name.size() + group.description.size() + group.backend.size())) return;
+  if (group.ranks.empty()) {
+    group.ranks.resize(members);
+    std::iota(group.ranks.begin(), group.ranks.end(), 0);
+  }
   const auto [it, fresh] = group_index_.try_emplace(group.id, groups.size());
   if (fresh)
     groups.push_back(std::move(group));
@@ -71,6 +97,7 @@ void Definitions::add_group(Group group) {
 }
 
 void Definitions::add_thread(Thread thread) {
+  if (!afford(thread.name.size())) return;
   const auto [it, fresh] = thread_index_.try_emplace(thread_key(thread.ring, thread.generation), threads.size());
   if (fresh)
     threads.push_back(std::move(thread));

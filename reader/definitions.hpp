@@ -57,8 +57,9 @@ struct Thread {
 struct HookCount {
   std::string name;
   bool active = false;
-  std::uint64_t fired = 0;
+  std::uint64_t fired = 0;  // of a process without an end: as the ring counted on to its death
   std::string detail;
+  std::uint32_t number = 0;  // in the ring's counters; beyond them when the trace does not say
 };
 
 struct ExitInfo {
@@ -114,10 +115,21 @@ struct Definitions {
   const Thread* thread(std::uint32_t ring, std::uint64_t generation = 0) const;
 
   void add_fact(std::string_view key, std::string_view value);
-  void add_group(Group group);  // a group that is defined again replaces itself
+  void add_text(std::uint64_t id, std::string_view text);
+  // A group that is defined again replaces itself. One without ranks has all from 0 to size-1.
+  void add_group(Group group);
   void add_thread(Thread thread);
 
+  // Definitions are the one thing that is kept in memory. Of a file that defines more than any job does, the rest is
+  // refused, and counted here.
+  static constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+  std::uint64_t refused() const { return refused_; }
+
  private:
+  bool afford(std::size_t bytes);
+
+  std::size_t bytes_ = 0;
+  std::uint64_t refused_ = 0;
   std::unordered_map<std::string, std::size_t> fact_index_;
   std::unordered_map<std::uint64_t, std::size_t> group_index_;
   std::unordered_map<std::uint64_t, std::size_t> thread_index_;  // by a mix of ring and generation

@@ -29,7 +29,7 @@ TEST(DefinitionsTest, TheLastValueOfAFactWins) {
 
 TEST(DefinitionsTest, AnUnknownTextIsAQuestionMark) {
   Definitions definitions;
-  definitions.texts[5] = "forward";
+  definitions.add_text(5, "forward");
   EXPECT_EQ(definitions.text(5), "forward");
   EXPECT_EQ(definitions.text(6), "?");
 }
@@ -59,6 +59,26 @@ TEST(DefinitionsTest, WithoutItsNameTheWorldIsTheLargestWholeGroup) {
   EXPECT_EQ(definitions.world_group(), nullptr) << "not all ranks";
   definitions.add_group(group_of(3, "", {0, 1, 2, 3}));
   EXPECT_EQ(definitions.world_group()->id, 3u);
+}
+
+TEST(DefinitionsTest, AGroupWithoutRanksHasAll) {
+  Definitions definitions;
+  Group group = group_of(1, "", {});
+  group.size = 3;
+  definitions.add_group(group);
+  EXPECT_EQ(definitions.group(1)->ranks, (std::vector<int>{0, 1, 2}));
+  group.size = -4;
+  definitions.add_group(group);
+  EXPECT_TRUE(definitions.group(1)->ranks.empty());
+}
+
+TEST(DefinitionsTest, MemoryIsBounded) {
+  Definitions definitions;
+  const std::string text(1 << 20, 'x');
+  for (std::uint64_t id = 0; id < 100; ++id) definitions.add_text(id, text);
+  EXPECT_GE(definitions.refused(), 36u);
+  EXPECT_LE(definitions.texts.size(), 64u);
+  EXPECT_EQ(definitions.text(0).size(), text.size());
 }
 
 TEST(DefinitionsTest, GlobalRanksOfAGroup) {

@@ -9,7 +9,7 @@ namespace {
 
 // A row takes at least a byte of its message, except in a batch of a few equal rows. So a small hostile message cannot
 // ask for gigabytes.
-constexpr std::size_t kFreeRows = 4096;
+constexpr std::size_t kFreeRows = 256;
 
 // Decodes one column after the other into the arena and remembers whether all were good.
 struct Columns {

@@ -49,7 +49,7 @@ void define_group(const std::byte* bytes, Definitions& definitions) {
   group.pointer = record.pointer;
   group.rank = record.rank;
   group.size = record.size;
-  group.ranks = parse_ranks(text, record.size);
+  group.ranks = parse_ranks(text);
   group.time_ns = record.header.time_ns;
   definitions.add_group(std::move(group));
 }
@@ -63,7 +63,7 @@ void define_fact(const std::byte* bytes, Definitions& definitions) {
 
 void define_text(const std::byte* bytes, Definitions& definitions) {
   const auto record = record_at<recorder::TextRecord>(bytes);
-  definitions.texts.try_emplace(record.id, text_after(bytes, record));
+  definitions.add_text(record.id, text_after(bytes, record));
 }
 
 // Points the columns of a batch at rows, in the order of the columns.

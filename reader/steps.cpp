@@ -14,9 +14,7 @@ std::int64_t StepInference::outermost_end(std::uint64_t key, std::uint64_t name)
   return current_;
 }
 
-void StepInference::skip(std::int64_t steps) {
-  current_ += steps;
-}
+void StepInference::skip(std::int64_t steps) { current_ += steps; }
 
 void StepTimeline::add(std::int64_t step, std::uint64_t end_ns) {
   if (step < 0 || step < count() - 1) return;

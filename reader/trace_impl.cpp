@@ -109,6 +109,8 @@ void TraceImpl::join_ring() {
   }
   for (std::size_t kind = 0; kind < dropped.size(); ++kind)
     dropped[kind] = std::max(dropped[kind], ring->dropped()[kind]);
+  for (HookCount& hook : definitions.hooks)
+    if (hook.number < ring->hook_fired().size()) hook.fired = std::max(hook.fired, ring->hook_fired()[hook.number]);
   ring->recover(progress);
   ring_events = RingEvents::take(*ring, progress, definitions);
   span.add(ring_events.span());
@@ -139,6 +141,7 @@ void TraceImpl::count_losses() {
   };
   lost("messages_malformed", messages.malformed, "Messages of " + path + " do not verify and were stepped over.");
   lost("batches_malformed", malformed_batches, "Batches of " + path + " do not hold what they say.");
+  lost("definitions_refused", definitions.refused(), path + " defines more texts and groups than any job does.");
   lost("stray_bytes", messages.stray_bytes, "Frames of " + path + " end in bytes that are no message.");
   if (messages.unknown != 0)
     stats.add("messages_unknown", Severity::kNotice, messages.unknown,

@@ -78,7 +78,7 @@ void Definitions::add_process(const Identity& identity, const ProcessStart& star
 void Definitions::add_hooks(std::uint64_t time_ns, const std::vector<HookCountRow>& hooks) {
   auto& fbb = builder_.fbb();
   const auto rows = vector_of(fbb, hooks, [&](const HookCountRow& row) {
-    return trace::CreateHookCountDirect(fbb, row.name.c_str(), row.active, row.fired, row.detail.c_str());
+    return trace::CreateHookCountDirect(fbb, row.name.c_str(), row.active, row.fired, row.detail.c_str(), row.number);
   });
   builder_.finish(trace::CreateHooks(fbb, time_ns, rows), messages_);
 }

@@ -26,6 +26,7 @@ struct HookCountRow {
   bool active = false;
   std::uint64_t fired = 0;
   std::string detail;
+  std::uint32_t number = ~0u;  // in HookCounters; the largest number: none
 };
 
 struct ExitDetails {

@@ -22,8 +22,8 @@ std::vector<HookCountRow> HookTable::rows(const RingMap& rings) {
     const State& state = states_[hook];
     const std::uint64_t fired = rings.hook_total(hook);
     if (!state.known && fired == 0) continue;
-    rows.push_back(
-        {state.known ? state.name : "hook " + std::to_string(hook), state.active || !state.known, fired, state.detail});
+    rows.push_back({state.known ? state.name : "hook " + std::to_string(hook), state.active || !state.known, fired,
+                    state.detail, hook});
   }
   return rows;
 }

@@ -2,6 +2,7 @@
 // whose contents are damaged under a right checksum, and over damaged ring files.
 //
 //   reader_corruption [number of corruptions]
+//   reader_corruption seeds DIRECTORY           writes a first corpus for reader_fuzz instead
 //
 // Nothing may crash (the sanitizers watch), every failure has its sentence, and every frame that no damage touched must
 // have been read. Exit status 0 when all of that holds.
@@ -15,6 +16,7 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reader/testing/records.hpp"
@@ -51,6 +53,15 @@ std::vector<FrameRange> frames_of(const Bytes& file, const Outcome& whole) {
     at += size;
   }
   return frames;
+}
+
+// Empty for the seek table.
+Bytes contents_of(const Bytes& file, const FrameRange& frame) {
+  Bytes contents(1 << 20);
+  const std::size_t size =
+      ZSTD_decompress(contents.data(), contents.size(), file.data() + frame.begin, frame.end - frame.begin);
+  contents.resize(ZSTD_isError(size) ? 0 : size);
+  return contents;
 }
 
 // A change of a file: `removed` bytes at `at` give way to `inserted`.
@@ -147,11 +158,8 @@ void damage_contents(const std::string& path, const Bytes& file, const std::vect
   std::mt19937 random(2);
   for (int i = 0; i < rounds; ++i) {
     const FrameRange& frame = frames[random() % frames.size()];
-    Bytes contents(1 << 20);
-    const std::size_t size =
-        ZSTD_decompress(contents.data(), contents.size(), file.data() + frame.begin, frame.end - frame.begin);
-    if (ZSTD_isError(size) || size == 0) continue;
-    contents.resize(size);
+    const Bytes contents = contents_of(file, frame);
+    if (contents.empty()) continue;
     const Bytes damaged = changed(contents, random_change(contents, random));
     Bytes compressed(ZSTD_compressBound(damaged.size()));
     compressed.resize(ZSTD_compress(compressed.data(), compressed.size(), damaged.data(), damaged.size(), 1));
@@ -179,13 +187,18 @@ void record_and_die(const std::string& directory) {
   kill(getpid(), SIGKILL);
 }
 
-void damage_ring(const std::string& directory, int rounds) {
+// The ring file of a process that died before its first flush.
+std::string write_ring(const std::string& directory) {
   const pid_t child = fork();
   if (child == 0) record_and_die(directory);
   waitpid(child, nullptr, 0);
-  std::string path;
   for (const auto& entry : std::filesystem::directory_iterator(directory))
-    if (entry.path().extension() == ".ring") path = entry.path().string();
+    if (entry.path().extension() == ".ring") return entry.path().string();
+  return {};
+}
+
+void damage_ring(const std::string& directory, int rounds) {
+  const std::string path = write_ring(directory);
   const Bytes file = testing::read_file(path);
   if (file.empty() || read_everything(directory).ring_rows < 150) return complain("the ring was not read");
   std::mt19937 random(3);
@@ -208,9 +221,25 @@ void damage_ring(const std::string& directory, int rounds) {
   std::printf("reader_corruption: %d random corruptions of a ring file\n", rounds);
 }
 
+// The first byte is reader_fuzz's choice of what follows.
+int write_seeds(const std::string& to) {
+  const testing::TempDir directory;
+  const Bytes file = testing::read_file(testing::write_small_trace(directory.path()));
+  Bytes ring = testing::read_file(write_ring(directory / "ring"));
+  ring.resize(std::min<std::size_t>(ring.size(), 48 << 10));
+  testing::write_file(to + "/trace", changed(file, {0, 0, {0}}));
+  testing::write_file(to + "/ring", changed(ring, {0, 0, {1}}));
+  for (const FrameRange& frame : frames_of(file, {})) {
+    const Bytes contents = contents_of(file, frame);
+    testing::write_file(to + "/frame" + std::to_string(frame.begin), changed(contents, {0, 0, {2}}));
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "seeds") return write_seeds(argv[2]);
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 10'000;
   const testing::TempDir directory;
   const std::string written = testing::write_small_trace(directory.path());
