@@ -55,9 +55,16 @@ Ending ending_of(const reader::Trace& trace) {
       ending.clause = ending.brief = "still runs";
       break;
     case reader::Life::kGone:
+      if (trace.ring_join() == reader::RingJoin::kNone) {
+        // A killed process leaves its ring: without one this is a copy or a part of a trace, and no evidence of an end.
+        ending.brief = "left no exit record here";
+        ending.clause = "left no exit record, and its ring file is not here: the trace was cut, or copied without it";
+        break;
+      }
       ending.kind = EndingKind::kKilled;
       ending.brief = "was killed";
-      ending.clause = "was killed by a signal that it could not record (SIGKILL, SIGTERM, out of memory..)";
+      ending.clause =
+          "ended without an exit record: killed (SIGKILL, SIGTERM, SIGINT, out of memory..), or replaced by exec";
       break;
     default:
       ending.brief = "left no exit record";

@@ -67,12 +67,20 @@ Result<Run> Run::open(const std::string& path, const OpenOptions& options) {
   for (std::size_t i = 0; i < files->size(); ++i) opened.emplace_back(Status());
   parallel_for(opened.size(), run.threads_,
                [&](std::size_t i) { opened[i] = Trace::open((*files)[i].trace, (*files)[i].ring); });
+  std::map<std::tuple<std::string, std::uint32_t, std::uint64_t>, std::string> kept;  // by process: the path
   for (std::size_t i = 0; i < opened.size(); ++i) {
-    if (opened[i].ok())
+    const std::string& file = (*files)[i].trace.empty() ? (*files)[i].ring : (*files)[i].trace;
+    if (!opened[i].ok()) {
+      run.skipped_.push_back({file, opened[i].status().message()});
+      continue;
+    }
+    const ProcessInfo& process = opened[i]->process();
+    const auto [first, is_new] =
+        kept.try_emplace(std::tuple(process.boot_id, process.pid, process.start_monotonic_ns), file);
+    if (is_new)
       run.traces_.push_back(std::move(*opened[i]));
     else
-      run.skipped_.push_back(
-          {(*files)[i].trace.empty() ? (*files)[i].ring : (*files)[i].trace, opened[i].status().message()});
+      run.skipped_.push_back({file, file + " is of the same process as " + first->second + ", a copy; left out."});
   }
   if (run.traces_.empty()) {
     if (opened.size() == 1) return opened.front().status();

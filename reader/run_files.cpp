@@ -52,7 +52,11 @@ Listing list(const fs::path& directory, bool hidden) {
     const std::string path = it->path().string();
     if (!hidden && it->path().filename().string().starts_with('.')) continue;
     const Result<File> file = File::open(path);
-    if (!file.ok()) continue;
+    if (!file.ok()) {
+      // Opening it as a trace will say what is wrong with it.
+      if (it->path().extension() == kTraceSuffix) listing.traces.push_back(path);
+      continue;
+    }
     if (RingSnapshot::has_magic(*file)) {
       Result<RingOwner> owner = RingSnapshot::owner_of(*file);
       listing.rings.push_back({path, owner.ok() ? std::move(*owner) : RingOwner{}});

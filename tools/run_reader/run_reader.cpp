@@ -1,5 +1,6 @@
 #include "tools/run_reader/run_reader.hpp"
 
+#include <cerrno>
 #include <ostream>
 
 #include "tools/run_reader/command_line.hpp"
@@ -55,6 +56,7 @@ int run_reader(const std::vector<std::string>& arguments, std::ostream& out, std
   const int status = dispatch({options, *run, subject, out, err});
   out.flush();
   if (!out) {
+    if (errno == EPIPE) return status;  // whoever read the pipe had enough
     err << "run-reader: the output could not be written whole: is the disk full, or the reader of the pipe gone?\n";
     return kExitUsage;
   }
