@@ -21,10 +21,15 @@ struct End {
   std::int64_t time_ns = 0;  // on the run's clock
 };
 
-std::string subject_of(const reader::Trace& trace) {
-  std::string text = trace.rank() >= 0 ? fmt::format("rank {}", trace.rank()) : fmt::format("process {}", trace.pid());
-  if (trace.attempt() > 0) text += fmt::format(" (attempt {})", trace.attempt());
-  return text;
+// " (attempt 1)" where there was more than one.
+std::string attempt_clause(const Subject& subject, const reader::Trace& trace) {
+  return subject.run().last_attempt() > 0 ? fmt::format(" (attempt {})", trace.attempt()) : "";
+}
+
+std::string name_of(const Subject& subject, const reader::Trace& trace) {
+  const std::string name =
+      trace.rank() >= 0 ? fmt::format("rank {}", trace.rank()) : fmt::format("process {}", trace.pid());
+  return name + attempt_clause(subject, trace);
 }
 
 // A process that was told to end by its launcher after another one had gone: a consequence, not a cause.
@@ -34,9 +39,8 @@ bool was_ended_by_launcher(const reader::Trace& trace, const Ending& ending) {
 
 std::string who(const Subject& subject, const std::vector<End>& ends, Finding& finding) {
   for (const End& end : ends) finding.ranks.push_back(subject.run().traces()[end.trace].rank());
-  if (ends.size() == 1) return subject_of(subject.run().traces()[ends.front().trace]);
-  const int attempt = subject.run().traces()[ends.front().trace].attempt();
-  return ranks_phrase(finding.ranks) + (attempt > 0 ? fmt::format(" (attempt {})", attempt) : "");
+  const reader::Trace& first = subject.run().traces()[ends.front().trace];
+  return ends.size() == 1 ? name_of(subject, first) : ranks_phrase(finding.ranks) + attempt_clause(subject, first);
 }
 
 Finding finding_of(const Subject& subject, const std::vector<End>& ends) {
@@ -54,8 +58,8 @@ Finding finding_of(const Subject& subject, const std::vector<End>& ends) {
   for (const End& end : ends) {
     if (finding.details.size() == 2) break;
     const reader::Trace& one = subject.run().traces()[end.trace];
-    finding.details.push_back(
-        fmt::format("{} did last: {}", subject_of(one), last_activity_text(subject, end.trace, last_activity(one, 0))));
+    finding.details.push_back(fmt::format("{} did last: {}", name_of(subject, one),
+                                          last_activity_text(subject, end.trace, last_activity(one, 0))));
     for (const reader::InFlightCall& call : one.in_flight()) {
       if (call.what != recorder::Kind::kAllocFailed) continue;
       finding.details.push_back(fmt::format("it died inside an allocation of {}", bytes_text(call.id_or_size)));

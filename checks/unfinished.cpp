@@ -257,20 +257,22 @@ std::set<std::pair<int, int>> attempts_of(const reader::Run& run) {
   return attempts;
 }
 
+std::string attempt_prefix(const reader::Run& run, int launch, int attempt) {
+  if (run.launches() > 1) return fmt::format("launch {}, attempt {}: ", launch, attempt);
+  return fmt::format("attempt {}: ", attempt);
+}
+
 void settle(const Subject& subject, std::uint64_t calls, Verdict& verdict) {
-  const auto count = [&](Status status) {
-    return std::count_if(verdict.findings.begin(), verdict.findings.end(),
-                         [&](const Finding& finding) { return finding.status == status; });
-  };
+  const bool fails = std::any_of(verdict.findings.begin(), verdict.findings.end(),
+                                 [](const Finding& finding) { return finding.status == Status::kFail; });
   const std::vector<int> missing = subject.run().missing_ranks();
   if (!missing.empty()) {
     verdict.unknown.push_back(
         fmt::format("what {} did: there is no trace", ranks_phrase({missing.begin(), missing.end()})));
   }
-  if (const auto failed = count(Status::kFail); failed > 0) {
+  if (fails) {
     verdict.status = Status::kFail;
-    verdict.reason =
-        fmt::format("{} of collectives did not finish, or lack a rank", failed == 1 ? "one group" : "several groups");
+    verdict.reason = "collectives did not finish, or were not joined, on every rank of their group";
   } else if (!verdict.findings.empty()) {
     verdict.status = Status::kInconclusive;
     verdict.reason = "collectives are open, and may be merely under way";
@@ -294,14 +296,26 @@ Verdict check_unfinished(const Subject& subject) {
   std::uint64_t calls = 0;
   for (const reader::TraceSummary& summary : subject.summaries()) calls += summary.collectives;
   std::vector<Judged> judged;
-  for (const auto& [launch, attempt] : attempts_of(subject.run())) {
+  std::vector<Finding> unpaired;
+  const auto attempts = attempts_of(subject.run());
+  for (const auto& [launch, attempt] : attempts) {
+    // With one launch and no restart there is nothing to tell apart.
+    const std::string where = attempts.size() > 1 ? attempt_prefix(subject.run(), launch, attempt) : "";
     for (const GroupCalls& group : group_calls(subject, launch, attempt)) {
-      if (const auto open = first_open_call(subject, group)) judged.push_back(judge(subject, group, *open));
+      const auto open = first_open_call(subject, group);
+      if (!open) continue;
+      judged.push_back(judge(subject, group, *open));
+      judged.back().finding.title.insert(0, where);
+    }
+    if (launch != subject.run().launches() - 1) continue;
+    for (Finding& finding : unpaired_calls(subject, attempt)) {
+      finding.title.insert(0, where);
+      unpaired.push_back(std::move(finding));
     }
   }
   causes_first(judged);
   for (Judged& one : judged) verdict.findings.push_back(std::move(one.finding));
-  for (Finding& finding : unpaired_calls(subject, -1)) verdict.findings.push_back(std::move(finding));
+  for (Finding& finding : unpaired) verdict.findings.push_back(std::move(finding));
   settle(subject, calls, verdict);
   return verdict;
 }

@@ -306,5 +306,22 @@ TEST(UnfinishedTest, AttemptsAreNotMixed) {
   EXPECT_EQ(verdict_of(directory).status, Status::kPass);
 }
 
+TEST(UnfinishedTest, AFindingOfARestartedRunSaysWhichAttempt) {
+  const TempDir directory;
+  for (const int number : {0, 1}) {
+    FakeRank first(directory.path(), number, 2, {.attempt = 0});
+    const auto world = first.group("0", "default_pg", "0,1");
+    if (number == 0) first.call(10, world, Op::kAllReduce);
+    first.exit(-1, 15);
+    FakeRank second(directory.path(), number, 2, {.attempt = 1, .pid = 2000U + static_cast<unsigned>(number)});
+    second.whole_call(10, 11, second.group("0", "default_pg", "0,1"), Op::kAllReduce);
+    second.exit(0);
+  }
+  const Verdict verdict = verdict_of(directory);
+  ASSERT_EQ(verdict.findings.size(), 1U);
+  EXPECT_EQ(verdict.findings[0].title,
+            "attempt 0: rank 1 never joined all_reduce #0 of default_pg (ranks 0,1); rank 0 waits in it");
+}
+
 }  // namespace
 }  // namespace plumbline::checks

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "reader/testing/records.hpp"
@@ -67,6 +68,12 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
   }
 }
 
+// Where a frame lies depends on how well those before it were compressed.
+std::string without_offsets(const std::string& text) {
+  static const std::regex offset("\"frame_offset\": [0-9]+");
+  return std::regex_replace(text, offset, "\"frame_offset\": N");
+}
+
 class GoldenTest : public ::testing::TestWithParam<Golden> {
  protected:
   static void SetUpTestSuite() {
@@ -92,7 +99,7 @@ TEST_P(GoldenTest, ReportIsAsExpected) {
   std::ostringstream err;
   EXPECT_EQ(tools::run_reader(arguments, out, err, false), golden.exit_status);
   EXPECT_EQ(err.str(), "");
-  std::string report = out.str();
+  std::string report = without_offsets(out.str());
   replace_all(report, directory.path(), "DIR");
   const bool for_people = golden.command.find("--json") == std::string_view::npos &&
                           !golden.command.starts_with("dump") && !golden.command.starts_with("events");

@@ -38,10 +38,12 @@ Table allocation_table(const std::vector<AllocationRow>& rows, std::size_t most)
   for (const AllocationRow& row : rows) {
     if (most-- == 0) break;
     const reader::AllocationStats& stats = row.stats;
-    table.add({std::to_string(row.rank), std::string(reader::name_of(stats.source)),
-               stats.device < 0 ? "-" : std::to_string(stats.device), count_text(stats.allocations),
-               bytes_text(stats.bytes), bytes_text(stats.peak_bytes), bytes_text(stats.largest),
-               bytes_text(stats.live_bytes), stats.failures == 0 ? "-" : count_text(stats.failures),
+    std::string rank = std::to_string(row.rank);
+    if (row.attempt > 0) rank += fmt::format("/a{}", row.attempt);
+    table.add({rank, std::string(reader::name_of(stats.source)), stats.device < 0 ? "-" : std::to_string(stats.device),
+               count_text(stats.allocations), bytes_text(stats.bytes), bytes_text(stats.peak_bytes),
+               bytes_text(stats.largest), bytes_text(stats.live_bytes),
+               stats.failures == 0 ? "-" : count_text(stats.failures),
                row.resident_peak_bytes == 0 ? "-" : bytes_text(static_cast<std::uint64_t>(row.resident_peak_bytes))});
   }
   return table;
