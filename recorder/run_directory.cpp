@@ -43,6 +43,11 @@ std::string with_suffix(const std::string& stem, int attempt) {
 
 int create_new(const std::string& path) { return open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644); }
 
+// Leaves a number alone that has become somebody else's.
+void close_own(int fd, const FileIdentity& identity) {
+  if (fd >= 0 && identity_of(fd) == identity) close(fd);
+}
+
 // Never replaces a file. link() is the portable way; file systems without hard links take the second.
 bool rename_to_free_name(const std::string& from, const std::string& to) {
   if (link(from.c_str(), to.c_str()) == 0) {
@@ -93,6 +98,7 @@ std::optional<std::string> RunFiles::create(const std::string& directory, const 
     ring_fd_ = create_new(path_of(stem_ + ".ring"));
     if (ring_fd_ >= 0) {
       trace_identity_ = identity_of(trace_fd_);
+      ring_identity_ = identity_of(ring_fd_);
       return std::nullopt;
     }
     const int error = errno;
@@ -146,15 +152,13 @@ void RunFiles::discard() {
 
 void RunFiles::replace_trace_fd(int fd) {
   const int old = std::exchange(trace_fd_, fd);
-  ::close(old);
-  trace_identity_ = identity_of(fd);
+  close_own(old, std::exchange(trace_identity_, identity_of(fd)));
 }
 
 void RunFiles::close() {
   // Forgotten before they are closed: a fork in between must not close a number that the job got in the meantime.
-  for (int* fd : {&trace_fd_, &ring_fd_}) {
-    if (const int old = std::exchange(*fd, -1); old >= 0) ::close(old);
-  }
+  close_own(std::exchange(trace_fd_, -1), trace_identity_);
+  close_own(std::exchange(ring_fd_, -1), ring_identity_);
 }
 
 std::optional<std::string> RunFiles::lost() const {

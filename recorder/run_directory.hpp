@@ -39,7 +39,7 @@ class RunFiles {
   void remove_ring();
   // Deletes both files, and the directory when nothing else is in it.
   void discard();
-  // Closes the descriptors.
+  // Closes the descriptors, but for one that the job has closed before.
   void close();
 
   // Why nothing more may be written: somebody has deleted the trace, or the job has closed its descriptor, whose number
@@ -63,6 +63,7 @@ class RunFiles {
   int trace_fd_ = -1;
   int ring_fd_ = -1;
   FileIdentity trace_identity_;
+  FileIdentity ring_identity_;
 };
 
 }  // namespace plumbline::recorder

@@ -130,6 +130,7 @@ TEST(RunFiles, KnowWhenTheirDescriptorIsSomebodyElses) {
   ASSERT_EQ(jobs, fd);
   EXPECT_NE(files.lost()->find("closed the descriptor"), std::string::npos);
   files.close();
+  EXPECT_EQ(close(jobs), 0) << "it was the job's to close";
 }
 
 TEST(RunFiles, SayWhyTheyCannotBeMade) {
