@@ -9,9 +9,8 @@
 #include "shim/torch/c10d_group.hpp"
 #include "shim/torch/caching_allocator.hpp"
 #include "shim/torch/host.hpp"
-#include "shim/torch/optimizer_hooks.hpp"
-#include "shim/torch/process_facts.hpp"
 #include "shim/torch/python_api.hpp"
+#include "shim/torch/python_hooks.hpp"
 #include "shim/torch/record_function.hpp"
 
 namespace plumbline::shim::adapter {
@@ -28,15 +27,9 @@ void hook_ranges() noexcept {
 }
 
 void hook_python() noexcept {
-  const Gil gil;
-  if (!gil) {
-    const char* const missing = python_missing();
-    return report_hook(kHookPython, false, missing != nullptr ? missing : "the interpreter is not running");
-  }
-  record_torch_facts();
-  install_optimizer_hooks();
-  const bool installed = install_excepthook();
-  report_hook(kHookPython, installed, installed ? "" : "sys.excepthook could not be set");
+  const char* const missing = python_missing();
+  report_hook(kHookPython, false, missing != nullptr ? missing : "torch was not imported to its end");
+  install_python_hooks();
 }
 
 // "2.11.0+cu130" is what "2.11.0" was built for.

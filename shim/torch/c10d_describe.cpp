@@ -8,7 +8,7 @@
 
 #include "shim/torch/c10d_group.hpp"
 #include "shim/torch/caching_allocator.hpp"
-#include "shim/torch/optimizer_hooks.hpp"
+#include "shim/torch/python_hooks.hpp"
 #include "shim/torch/tensor_list.hpp"
 #include "shim/torch/tensor_peek.hpp"
 
@@ -185,7 +185,7 @@ void fill(CollectiveRecord& record, Op op, const Call& call) noexcept {
 
 void describe_collective(Op op, void* backend, void* const* arguments, CollectiveRecord* record) noexcept {
   follow_caching_allocator();
-  install_optimizer_hooks();
+  install_python_hooks();
   record->group = group_of(backend);
   Call call;
   try {

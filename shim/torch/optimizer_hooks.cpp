@@ -1,12 +1,8 @@
 #include "shim/torch/optimizer_hooks.hpp"
 
-#include <atomic>
-#include <utility>
-
 #include "shim/torch/host.hpp"
 #include "shim/torch/open_step.hpp"
 #include "shim/torch/param_groups.hpp"
-#include "shim/torch/process_facts.hpp"
 #include "shim/torch/python_api.hpp"
 
 namespace plumbline::shim::adapter {
@@ -19,6 +15,7 @@ PyObject* enter_step(PyObject*, PyObject* arguments, PyObject*) {
   OpenStep* step = innermost_step();
   if (step == nullptr || step->entered) return none();
   step->entered = true;
+  host().hook_fired(kHookPython);
   ErrorGuard guard;
   record_param_groups(python()->PyTuple_GetItem(arguments, 0), *step);
   return guard.drop() ? nullptr : none();
@@ -29,17 +26,11 @@ PyObject* leave_step(PyObject*, PyObject*, PyObject*) {
   return none();
 }
 
-// What torch.optim calls around a step. A compiler that traces the step inlines these functions; `record`, which they
-// call, breaks its graph. The optimizers of torch.optim break theirs before they compute anything, so for them it
+// What torch.optim calls around a step. A compiler that traces the step inlines this function; `record`, which it
+// calls, breaks its graph. The optimizers of torch.optim break theirs before they compute anything, so for them it
 // changes nothing; the step of another class may be compiled whole, and is then left alone, unrecorded.
-constexpr const char* kBefore = R"(
-def before(optimizer, args, kwargs):
-    if is_compiling() and not type(optimizer).__module__.startswith("torch.optim."):
-        return None
-    return record(optimizer)
-)";
-constexpr const char* kAfter = R"(
-def after(optimizer, args, kwargs):
+constexpr const char* kHook = R"(
+def hook(optimizer, args, kwargs):
     if is_compiling() and not type(optimizer).__module__.startswith("torch.optim."):
         return None
     return record(optimizer)
@@ -69,7 +60,7 @@ Ref make_callable(const char* name, PyCallFunction function) {
 }
 
 // The globals have no __name__: torch.compile would import the module of that name.
-Ref make_hook(const char* source, const Ref& record) {
+Ref make_hook(const Ref& record) {
   const Python& py = *python();
   const Ref globals(py.PyDict_New());
   const Ref is_compiling = attribute(loaded_module("torch.compiler"), "is_compiling");
@@ -80,7 +71,7 @@ Ref make_hook(const char* source, const Ref& record) {
       py.PyDict_SetItemString(globals.get(), "record", record.get()) != 0) {
     return Ref();
   }
-  return compile_function(source, globals.get());
+  return compile_function(kHook, globals.get());
 }
 
 // The public register functions run Python code, in which another thread could come to iterate the very dict that they
@@ -92,27 +83,13 @@ bool add_hook(PyObject* module, const char* hooks, const Ref& function) {
   return python()->PyObject_SetItem(dict.get(), key.get(), function.get()) == 0;
 }
 
-bool add_hooks() {
-  PyObject* const module = loaded_module("torch.optim.optimizer");
-  return add_hook(module, "_global_optimizer_pre_hooks",
-                  make_hook(kBefore, make_callable("plumbline.enter_step", enter_step))) &&
-         add_hook(module, "_global_optimizer_post_hooks",
-                  make_hook(kAfter, make_callable("plumbline.leave_step", leave_step)));
-}
-
 }  // namespace
 
-void install_optimizer_hooks() noexcept {
-  static std::atomic<bool> done{false};
-  if (done.load(std::memory_order_acquire)) return;
-  const Gil gil;
-  if (!gil || done.load(std::memory_order_acquire)) return;
-  ErrorGuard guard;
-  if (!torch_is_imported()) return;
-  done.store(true, std::memory_order_release);
-  const bool added = add_hooks();
-  report_hook(kHookStep, true, added ? "with settings" : "without settings: torch.optim has no global step hooks");
-  record_torch_facts();
+bool add_optimizer_hooks() noexcept {
+  PyObject* const module = loaded_module("torch.optim.optimizer");
+  return add_hook(module, "_global_optimizer_pre_hooks",
+                  make_hook(make_callable("plumbline.enter_step", enter_step))) &&
+         add_hook(module, "_global_optimizer_post_hooks", make_hook(make_callable("plumbline.leave_step", leave_step)));
 }
 
 }  // namespace plumbline::shim::adapter

@@ -59,12 +59,7 @@ PyObject* excepthook(PyObject*, PyObject* const* arguments, PySsize count) {
 }  // namespace
 
 void record_torch_facts() noexcept {
-  static bool done = false;  // guarded by the interpreter lock
-  if (done) return;
-  ErrorGuard guard;
   PyObject* const version = loaded_module("torch.version");
-  if (version == nullptr) return;
-  done = true;
   fact_from(version, "__version__", "torch.version");
   fact_from(version, "git_version", "torch.git");
   fact_from(version, "cuda", "torch.cuda");
@@ -79,7 +74,6 @@ void record_torch_facts() noexcept {
 
 bool install_excepthook() noexcept {
   const Python& py = *python();
-  ErrorGuard guard;
   static PyMethodDef method = {"plumbline_excepthook", excepthook, kMethodFastCall, nullptr};
   PyObject* const earlier = py.PySys_GetObject("excepthook");
   if (earlier_hook != nullptr || earlier == nullptr) return false;

@@ -3,8 +3,7 @@
 
 namespace plumbline::shim::adapter {
 
-// Versions of Python, torch, CUDA and NCCL, as facts, once. Needs the interpreter lock. While torch is still being
-// imported nothing is recorded; call it again later.
+// Versions of Python, torch, CUDA and NCCL, as facts. Needs the interpreter lock.
 void record_torch_facts() noexcept;
 
 // Puts a function in front of sys.excepthook that notes the class and first line of an uncaught exception, and then

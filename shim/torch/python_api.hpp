@@ -42,6 +42,7 @@ inline constexpr int kSlotCall = 50;  // Py_tp_call
 
 #define PLUMBLINE_PYTHON_FUNCTIONS(X)                                                                                 \
   X(int, Py_IsInitialized, ())                                                                                        \
+  X(void*, PyGILState_GetThisThreadState, ())                                                                         \
   X(int, PyGILState_Ensure, ())                                                                                       \
   X(void, PyGILState_Release, (int state))                                                                            \
   X(void, Py_IncRef, (PyObject * object))                                                                             \

@@ -12,7 +12,7 @@
 #include "shim/torch/caching_allocator.hpp"
 #include "shim/torch/host.hpp"
 #include "shim/torch/open_step.hpp"
-#include "shim/torch/optimizer_hooks.hpp"
+#include "shim/torch/python_hooks.hpp"
 
 namespace plumbline::shim::adapter {
 namespace {
@@ -90,7 +90,7 @@ void begin_range(RangeContext& context, std::string_view name) {
 std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& function) {
   if (!host().active()) return nullptr;
   follow_caching_allocator();
-  install_optimizer_hooks();
+  install_python_hooks();
   const std::string_view name = function.name();
   auto context = std::make_unique<RangeContext>();
   if (name.substr(0, kStepPrefix.size()) == kStepPrefix) {

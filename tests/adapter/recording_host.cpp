@@ -167,7 +167,7 @@ void set_exception(const char* type, const char* message) {
   Line("exception").field("type", type).field("message", message).keep();
 }
 
-constexpr PlumblineHost kHost = {
+PlumblineHost table = {
     kPlumblineAdapterVersion,
     sizeof(PlumblineHost),
     now,
@@ -188,13 +188,20 @@ constexpr PlumblineHost kHost = {
 
 extern "C" {
 
+// What the process says its torch is; before host_load.
+void host_set_torch_version(const char* version) {
+  static std::string kept;
+  kept = version;
+  table.torch_version = kept.c_str();
+}
+
 // The reason of a failure, null when the adapter is loaded.
 const char* host_load(const char* path) {
   void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return dlerror();
   const auto init = reinterpret_cast<PlumblineAdapterInit>(dlsym(library, "plumbline_adapter_init"));
   if (init == nullptr) return "plumbline_adapter_init is missing";
-  adapter = init(&kHost);
+  adapter = init(&table);
   return adapter != nullptr ? nullptr : "the adapter refused";
 }
 

@@ -115,7 +115,7 @@ std::string ring_block(const fs::path& directory) {
 
 void examine_directory(const recorder::Settings& settings, Findings& findings) {
   const std::string wanted = settings.run_directory.empty() ? settings.base_directory : settings.run_directory;
-  const fs::path directory = existing_parent(fs::absolute(wanted.empty() ? "." : wanted));
+  const fs::path directory = existing_parent(fs::weakly_canonical(fs::absolute(wanted.empty() ? "." : wanted)));
   if (const std::string block = ring_block(directory); !block.empty()) {
     return findings.problem("run directory", fmt::format("{} {}", directory.string(), block));
   }

@@ -1,4 +1,4 @@
-"""The exception that ends a process: noted, and shown as it would have been."""
+"""What the adapter notes of a process: the exception that ends it; and that it refuses a torch that is not its own."""
 import os
 import subprocess
 import sys
@@ -23,7 +23,7 @@ def run(body):
     return done.returncode, done.stdout.splitlines(), done.stderr
 
 
-class Exceptions(unittest.TestCase):
+class Process(unittest.TestCase):
     def test_class_and_first_line(self):
         status, out, err = run("raise ValueError('boom at 7\\nsecond line')")
         self.assertEqual(status, 1)
@@ -58,6 +58,21 @@ raise Sick""")
         status, out, _ = run("torch.ones(2) @ torch.ones(3)")
         self.assertEqual(status, 1)
         self.assertTrue(out[0].startswith("NOTED RuntimeError | "), out)
+
+    def test_an_adapter_for_another_torch_refuses(self):
+        source = """
+import ctypes, os, sys
+sys.path.insert(0, {here!r})
+import torch
+from recording import adapter_path
+host = ctypes.PyDLL(os.environ["PLUMBLINE_TEST_HOST"])
+host.host_load.restype = ctypes.c_char_p
+for version in (b"1.0.0", torch.__version__.encode()):
+    host.host_set_torch_version(version)
+    print(host.host_load(adapter_path().encode()))
+""".format(here=os.path.dirname(os.path.abspath(__file__)))
+        done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.stdout.splitlines(), ["b'the adapter refused'", "None"], done.stderr)
 
 
 if __name__ == "__main__":
