@@ -88,8 +88,13 @@ std::optional<std::string> Drain::write_frames() {
     definitions_.append_to(buffer_);
     if (auto error = trace_.append(FrameKind::kDefinitions, buffer_, {})) return error;
   }
-  if (batches_.empty()) return std::nullopt;
   buffer_.clear();
+  if (batches_.empty()) {
+    // Drops that were counted after the last event frame are told too, in a frame that is never evicted.
+    if (dropped() == told_dropped_) return std::nullopt;
+    append_progress();
+    return trace_.append(FrameKind::kDefinitions, buffer_, {});
+  }
   const FrameSummary summary = batches_.append_to(buffer_);
   append_progress();
   return trace_.append(FrameKind::kEvents, buffer_, summary);
@@ -100,11 +105,16 @@ void Drain::append_progress() {
   for (std::uint32_t i = 0; i < cursors_.size(); ++i) {
     if (cursors_[i].generation != 0) rings.push_back({i, cursors_[i].generation, cursors_[i].events});
   }
-  EventCounts dropped{};
-  for (std::size_t k = 0; k < dropped.size(); ++k) {
-    dropped[k] = rings_.header().dropped[k].load(std::memory_order_relaxed);
+  told_dropped_ = dropped();
+  append_progress_message(builder_, monotonic_ns(), rings, told_dropped_, buffer_);
+}
+
+EventCounts Drain::dropped() const noexcept {
+  EventCounts counts{};
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    counts[k] = rings_.header().dropped[k].load(std::memory_order_relaxed);
   }
-  append_progress_message(builder_, monotonic_ns(), rings, dropped, buffer_);
+  return counts;
 }
 
 double Drain::fullest() const noexcept {

@@ -46,6 +46,7 @@ class Drain {
   std::optional<std::string> part(const std::vector<std::uint64_t>& heads, bool& more);
   std::optional<std::string> write_frames();
   void append_progress();
+  EventCounts dropped() const noexcept;  // since the start, over all threads
 
   RingMap& rings_;
   TraceWriter& trace_;
@@ -54,6 +55,7 @@ class Drain {
   Batches batches_;
   MessageBuilder builder_;
   MessageBuffer buffer_;
+  EventCounts told_dropped_{};  // as of the last Progress
   bool damaged_ = false;
 };
 
