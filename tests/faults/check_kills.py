@@ -28,8 +28,8 @@ def counted(folder):
 
 def recorded(traced):
     calls = len(traced.events["collective"])
-    waits = sum(1 for mark in traced.events["wait_end"])
-    return calls, waits, len(traced.events["step_end"])
+    # A wait that came back means that the collective had ended; a wait for one that has ended leaves no mark.
+    return calls, len(traced.events["collective_end"]), len(traced.events["step_end"])
 
 
 def main():
@@ -55,7 +55,7 @@ def main():
             if pid not in traces:
                 problems.append(f"process {pid} left no trace")
                 continue
-            for what, least, seen in zip(("collectives", "waits", "steps"), done, recorded(traces[pid])):
+            for what, least, seen in zip(("collectives", "ended collectives", "steps"), done, recorded(traces[pid])):
                 if not least <= seen <= least + 1:
                     problems.append(f"process {pid}: {seen} {what} in the trace, {least} were done")
     if problems:
