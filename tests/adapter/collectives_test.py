@@ -7,8 +7,8 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-COMMAND = os.environ["PLUMBLINE_TEST_COMMAND"]
-READER = os.environ["PLUMBLINE_TEST_READER"]
+COMMAND = os.environ["ADAPTER_TEST_COMMAND"]
+READER = os.environ["ADAPTER_TEST_READER"]
 
 def run_job(directory):
     environment = dict(os.environ, PLUMBLINE_RUN=os.path.join(directory, "run"), GLOO_SOCKET_IFNAME="lo",

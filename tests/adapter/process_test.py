@@ -65,7 +65,7 @@ import ctypes, os, sys
 sys.path.insert(0, {here!r})
 import torch
 from recording import adapter_path
-host = ctypes.PyDLL(os.environ["PLUMBLINE_TEST_HOST"])
+host = ctypes.PyDLL(os.environ["ADAPTER_TEST_HOST"])
 host.host_load.restype = ctypes.c_char_p
 for version in (b"1.0.0", torch.__version__.encode()):
     host.host_set_torch_version(version)

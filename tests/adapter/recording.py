@@ -8,13 +8,13 @@ import sys
 
 def adapter_path():
     """The adapter of this interpreter's torch, from the cache."""
-    command = [os.environ["PLUMBLINE_TEST_COMMAND"], "build-adapter", "--python", sys.executable]
+    command = [os.environ["ADAPTER_TEST_COMMAND"], "build-adapter", "--python", sys.executable]
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
 class Recording:
     def __init__(self):
-        self.host = ctypes.PyDLL(os.environ["PLUMBLINE_TEST_HOST"])
+        self.host = ctypes.PyDLL(os.environ["ADAPTER_TEST_HOST"])
         self.host.host_load.restype = ctypes.c_char_p
         self.host.host_take.restype = ctypes.c_char_p
         problem = self.host.host_load(adapter_path().encode())

@@ -1,16 +1,16 @@
 // The doctor's look at a running process, from what the kernel tells of it.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "shim/adapter_path.hpp"
@@ -24,12 +24,17 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPreloadObject = "libplumbline.so";
 constexpr std::string_view kRingEnd = ".ring";
+constexpr std::string_view kDeleted = " (deleted)";
+
+struct Mapping {
+  std::string path;
+  std::uint64_t inode = 0;
+};
 
 struct Process {
-  fs::path directory;
   std::string program;
   std::vector<std::string> environment;
-  std::vector<std::string> mapped;  // paths, each once
+  std::vector<Mapping> mapped;
 
   std::string variable(std::string_view name) const {
     const std::string start = std::string(name) + "=";
@@ -38,12 +43,12 @@ struct Process {
     }
     return "";
   }
-  // The mapped file whose name ends so, empty without one.
-  std::string mapped_like(std::string_view end) const {
-    for (const std::string& path : mapped) {
-      if (path.ends_with(end)) return path;
+  // The first mapped file whose name ends so; without a path when there is none.
+  Mapping mapped_like(std::string_view end) const {
+    for (const Mapping& mapping : mapped) {
+      if (mapping.path.ends_with(end)) return mapping;
     }
-    return "";
+    return {};
   }
 };
 
@@ -59,21 +64,43 @@ std::string contents(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-std::vector<std::string> mapped_files(const std::string& maps) {
-  std::vector<std::string> paths;
+// A line of /proc/PID/maps: "7f00-7f10 r--p 00000000 fe:00 5341431     /lib/libplumbline.so (deleted)".
+std::optional<Mapping> parse_mapping(const std::string& line) {
+  std::istringstream words(line);
+  std::string range;
+  std::string access;
+  std::string offset;
+  std::string device;
+  Mapping mapping;
+  words >> range >> access >> offset >> device >> mapping.inode >> std::ws;
+  std::getline(words, mapping.path);
+  if (!mapping.path.starts_with('/')) return std::nullopt;
+  if (mapping.path.ends_with(kDeleted)) mapping.path.resize(mapping.path.size() - kDeleted.size());
+  return mapping;
+}
+
+std::vector<Mapping> mapped_files(const std::string& maps) {
+  std::vector<Mapping> files;
   for (const std::string& line : split(maps, '\n')) {
-    const auto slash = line.find('/');
-    if (slash != std::string::npos) paths.push_back(line.substr(slash));
+    if (auto mapping = parse_mapping(line)) files.push_back(std::move(*mapping));
   }
-  std::sort(paths.begin(), paths.end());
-  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-  return paths;
+  return files;
+}
+
+// A ring gets its lasting name by a second link, while the mapping keeps the first one: so it is found by its number.
+std::string present_name(const Mapping& mapping) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(fs::path(mapping.path).parent_path(), ignored)) {
+    struct stat status {};
+    if (stat(entry.path().c_str(), &status) == 0 && status.st_ino == mapping.inode) return entry.path().string();
+  }
+  return "";
 }
 
 Process look_at(const fs::path& directory) {
   std::error_code ignored;
-  return {directory, fs::read_symlink(directory / "exe", ignored).string(),
-          split(contents(directory / "environ"), '\0'), mapped_files(contents(directory / "maps"))};
+  return {fs::read_symlink(directory / "exe", ignored).string(), split(contents(directory / "environ"), '\0'),
+          mapped_files(contents(directory / "maps"))};
 }
 
 void explain_absence(const Process& process, Findings& findings) {
@@ -104,10 +131,12 @@ void examine_switches(const Process& process, Findings& findings) {
 }
 
 void examine_recording(const Process& process, Findings& findings) {
-  const std::string ring = process.mapped_like(kRingEnd);
-  if (ring.empty()) {
+  const Mapping mapping = process.mapped_like(kRingEnd);
+  if (mapping.path.empty()) {
     return findings.problem("recording", "no ring is mapped: it has not recorded anything, or has stopped");
   }
+  const std::string ring = present_name(mapping);
+  if (ring.empty()) return findings.problem("recording", fmt::format("its ring {} was deleted", mapping.path));
   const std::string trace = ring.substr(0, ring.size() - kRingEnd.size()) + ".plt";
   if (fs::path(trace).filename().string().starts_with('.')) {
     return findings.note("recording", fmt::format("into {}, until it shows that it trains", trace));
@@ -119,12 +148,12 @@ void examine_recording(const Process& process, Findings& findings) {
 }
 
 void examine_torch(const Process& process, Findings& findings) {
-  const std::string torch = process.mapped_like("/libtorch_cpu.so");
+  const std::string torch = process.mapped_like("/libtorch_cpu.so").path;
   if (torch.empty()) {
     return findings.note("torch", "not in the process: the preload object does nothing there");
   }
   findings.fine("torch", torch);
-  const std::string adapter = process.mapped_like(std::string("/") + shim::kAdapterFile);
+  const std::string adapter = process.mapped_like(std::string("/") + shim::kAdapterFile).path;
   if (adapter.empty()) {
     findings.problem("adapter",
                      "not in the process: optimizer steps and the arguments of collectives are not recorded");
@@ -147,7 +176,7 @@ std::optional<Findings> examine_process(int pid) {
     return findings;
   }
   findings.fine("process", fmt::format("{}, {}", pid, process.program));
-  const std::string object = process.mapped_like(std::string("/") + std::string(kPreloadObject));
+  const std::string object = process.mapped_like("/" + std::string(kPreloadObject)).path;
   if (object.empty()) {
     explain_absence(process, findings);
     return findings;
