@@ -15,6 +15,7 @@ constexpr std::uint32_t kSkippableMagic = 0x184D2A50;  // to …5F
 constexpr std::uint32_t kSkippableMask = 0xFFFFFFF0;
 constexpr std::uint32_t kSeekTableFooter = 0x8F92EAB1;
 constexpr std::size_t kSeekTableFooterBytes = 9;
+constexpr std::size_t kFrameHeaderBytes = 18;  // at most
 constexpr std::size_t kFirstWindow = std::size_t{64} << 10;
 
 // A hostile file can hold a million starts of frames that fail only at their end. After so many bytes looked at in
@@ -37,20 +38,19 @@ FrameBuffer::~FrameBuffer() = default;
 
 void FrameBuffer::FreeContext::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
 
-std::span<const std::uint8_t> FrameBuffer::window(const File& file, std::uint64_t offset, std::size_t bytes) {
+std::span<const std::uint8_t> FrameBuffer::window(const File& file, std::uint64_t offset, std::size_t least) {
   if (offset >= file.size()) return {};
-  bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, file.size() - offset));
-  const bool held = offset >= window_offset_ && offset + bytes <= window_offset_ + window_bytes_;
+  least = static_cast<std::size_t>(std::min<std::uint64_t>(least, file.size() - offset));
+  const bool held = offset >= window_offset_ && offset + least <= window_offset_ + window_bytes_;
   if (!held) {
     // Whole windows at a time: frames are often a few kilobytes.
-    const std::uint64_t want = std::min<std::uint64_t>(std::max(bytes, kFirstWindow), file.size() - offset);
+    const std::uint64_t want = std::min<std::uint64_t>(std::max(least, kFirstWindow), file.size() - offset);
     if (window_.size() < want) window_.resize(static_cast<std::size_t>(want));
     window_offset_ = offset;
     window_bytes_ = file.read_at(offset, window_.data(), static_cast<std::size_t>(want));
   }
-  const std::uint64_t available = window_offset_ + window_bytes_ - offset;
   return {window_.data() + (offset - window_offset_),
-          static_cast<std::size_t>(std::min<std::uint64_t>(bytes, available))};
+          static_cast<std::size_t>(window_offset_ + window_bytes_ - offset)};
 }
 
 std::uint8_t* FrameBuffer::output(std::size_t bytes) {
@@ -64,19 +64,19 @@ std::uint8_t* FrameBuffer::output(std::size_t bytes) {
 
 FrameFile::Try FrameFile::try_frame(std::uint64_t offset, FrameBuffer& buffer, Frame& frame,
                                     std::uint64_t& cost) const {
-  std::span<const std::uint8_t> bytes = buffer.window(file_, offset, kFirstWindow);
+  std::span<const std::uint8_t> bytes = buffer.window(file_, offset, kFrameHeaderBytes);
   if (bytes.size() < 4) return Try::kCutOff;
   if (skippable(load32(bytes.data()))) return try_skippable(offset, buffer, frame);
   if (load32(bytes.data()) != kZstdMagic) return Try::kDamaged;
 
   std::size_t size = ZSTD_findFrameCompressedSize(bytes.data(), bytes.size());
-  for (std::size_t want = kFirstWindow * 4; ZSTD_isError(size); want *= 4) {
+  while (ZSTD_isError(size)) {
     cost += bytes.size();
     if (ZSTD_getErrorCode(size) != ZSTD_error_srcSize_wrong) return Try::kDamaged;
     if (offset + bytes.size() >= file_.size()) return Try::kCutOff;
-    if (want > kMaxCompressed) return Try::kDamaged;
+    if (bytes.size() > kMaxCompressed) return Try::kDamaged;
     const std::size_t before = bytes.size();
-    bytes = buffer.window(file_, offset, want);
+    bytes = buffer.window(file_, offset, std::max(before * 2, kFirstWindow));
     if (bytes.size() <= before) return Try::kCutOff;
     size = ZSTD_findFrameCompressedSize(bytes.data(), bytes.size());
   }
@@ -107,7 +107,7 @@ FrameFile::Try FrameFile::try_skippable(std::uint64_t offset, FrameBuffer& buffe
   bool table = false;
   if (end - offset >= 8 + kSeekTableFooterBytes) {
     const std::span<const std::uint8_t> footer = buffer.window(file_, end - 4, 4);
-    table = footer.size() == 4 && load32(footer.data()) == kSeekTableFooter;
+    table = footer.size() >= 4 && load32(footer.data()) == kSeekTableFooter;
   }
   frame = {offset, end - offset, {}, table};
   return Try::kFrame;
@@ -115,13 +115,13 @@ FrameFile::Try FrameFile::try_skippable(std::uint64_t offset, FrameBuffer& buffe
 
 bool FrameFile::plausible_start(std::uint64_t offset, FrameBuffer& buffer) const {
   const std::span<const std::uint8_t> bytes = buffer.window(file_, offset, 4);
-  return bytes.size() == 4 && (load32(bytes.data()) == kZstdMagic || skippable(load32(bytes.data())));
+  return bytes.size() >= 4 && (load32(bytes.data()) == kZstdMagic || skippable(load32(bytes.data())));
 }
 
 // The next place at or after `offset` where a frame may start; the file's size when there is none.
 std::uint64_t FrameFile::find_magic(std::uint64_t offset, FrameBuffer& buffer) const {
   while (offset + 4 <= file_.size()) {
-    const std::span<const std::uint8_t> bytes = buffer.window(file_, offset, kFirstWindow);
+    const std::span<const std::uint8_t> bytes = buffer.window(file_, offset, 4);
     if (bytes.size() < 4) break;
     for (std::size_t i = 0; i + 4 <= bytes.size(); ++i) {
       const std::uint32_t word = load32(bytes.data() + i);

@@ -33,8 +33,8 @@ class FrameBuffer {
 
  private:
   friend class FrameFile;
-  // `bytes` of the file from `offset` on, fewer at its end.
-  std::span<const std::uint8_t> window(const File& file, std::uint64_t offset, std::size_t bytes);
+  // What is held of the file from `offset` on: at least `least` bytes, fewer at its end.
+  std::span<const std::uint8_t> window(const File& file, std::uint64_t offset, std::size_t least);
   std::uint8_t* output(std::size_t bytes);
 
   struct FreeContext {

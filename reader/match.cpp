@@ -4,6 +4,8 @@
 #include <map>
 #include <memory>
 #include <queue>
+#include <string>
+#include <tuple>
 #include <unordered_map>
 
 #include "reader/group_key.hpp"
@@ -12,6 +14,18 @@
 namespace plumbline::reader {
 namespace {
 
+constexpr std::size_t kNoGroup = ~std::size_t{0};
+
+// Who sends to whom, with which tag. Of other calls: nobody.
+struct Pair {
+  std::size_t group = kNoGroup;
+  Layer layer = Layer::kC10d;
+  int from = -1;
+  int to = -1;
+  std::int32_t tag = 0;
+  auto operator<=>(const Pair&) const = default;
+};
+
 // One trace on its way through the matching.
 struct Walker {
   std::size_t trace_index = 0;
@@ -19,11 +33,22 @@ struct Walker {
   std::unique_ptr<FrameCursor> cursor;
   CollectiveJoin join;
   const StepTimeline* timeline = nullptr;
+  int rank = -1;
   std::int64_t wall_minus_monotonic = 0;
-  std::int64_t read_until = 0;  // wall clock of the last frame
+  std::int64_t read_until = 0;                            // wall clock of the last frame
+  std::unordered_map<std::uint64_t, std::size_t> groups;  // this trace's id of a group → the matcher's number
   // Point-to-point calls are counted by sender, receiver and tag, in the order of their records.
-  std::map<std::string, std::uint64_t> pair_counts;
-  std::unordered_map<std::uint64_t, std::pair<std::string, std::uint64_t>> pairs;  // id → pair and number in it
+  std::map<Pair, std::uint64_t> pair_counts;
+  std::unordered_map<std::uint64_t, std::pair<Pair, std::uint64_t>> pairs;  // id → pair and number in it
+};
+
+// What the calls of different ranks must agree in to be one collective.
+struct Key {
+  std::size_t group = 0;
+  Layer layer = Layer::kC10d;
+  Pair pair;
+  std::uint64_t seq = 0;
+  auto operator<=>(const Key&) const = default;
 };
 
 class Matcher {
@@ -39,6 +64,7 @@ class Matcher {
       Walker& walker = walkers_.emplace_back();
       walker.trace_index = i;
       walker.trace = &trace;
+      walker.rank = trace.rank();
       const ProcessInfo& process = trace.process();
       walker.wall_minus_monotonic = static_cast<std::int64_t>(process.start_realtime_ns - process.start_monotonic_ns);
     }
@@ -65,7 +91,7 @@ class Matcher {
  private:
   struct Open {
     MatchedCollective match;
-    std::string key;
+    Key key;
     std::size_t missing = 0;  // members that have a trace and were not seen yet
   };
 
@@ -88,59 +114,55 @@ class Matcher {
     return true;
   }
 
-  // "sender>receiver#tag" of a call; empty when a side is not known.
-  static std::string pair_of(const Trace& trace, Op op, std::uint64_t group_id, std::int32_t peer, std::int32_t tag) {
-    const Group* group = trace.group(group_id);
-    if (group == nullptr || group->global_rank(peer) < 0) return {};
-    int from = trace.rank();
-    int to = group->global_rank(peer);
-    if (op != Op::kSend) std::swap(from, to);
-    return std::to_string(from) + '>' + std::to_string(to) + '#' + std::to_string(tag);
+  // The same number for the same group of different ranks.
+  std::size_t number_of(Walker& walker, std::uint64_t group_id) {
+    const auto [it, fresh] = walker.groups.try_emplace(group_id, kNoGroup);
+    if (!fresh) return it->second;
+    const Group* const group = walker.trace->group(group_id);
+    if (group == nullptr) return kNoGroup;
+    it->second = group_numbers_.try_emplace(group_key(*walker.trace, *group), group_numbers_.size()).first->second;
+    return it->second;
   }
 
   void number_pairs(Walker& walker, const CollectiveBatch& batch) {
     for (std::size_t i = 0; i < batch.count; ++i) {
       const Op op = op_of(batch.tag[i]);
       if (!is_point_to_point(op)) continue;
-      std::string pair = pair_of(*walker.trace, op, batch.group[i], static_cast<std::int32_t>(batch.peer[i]),
-                                 static_cast<std::int32_t>(batch.tensor_tag[i]));
-      if (pair.empty()) continue;
-      const std::string counted =
-          std::to_string(batch.group[i]) + '/' + std::to_string(static_cast<int>(layer_of(batch.tag[i]))) + '/' + pair;
-      walker.pairs[batch.id[i]] = {std::move(pair), walker.pair_counts[counted]++};
+      const Group* const group = walker.trace->group(batch.group[i]);
+      Pair pair{number_of(walker, batch.group[i]), layer_of(batch.tag[i]), walker.rank, -1,
+                static_cast<std::int32_t>(batch.tensor_tag[i])};
+      if (group == nullptr) continue;
+      pair.to = group->global_rank(static_cast<std::int32_t>(batch.peer[i]));
+      if (pair.to < 0) continue;  // a receive from any source
+      if (op != Op::kSend) std::swap(pair.from, pair.to);
+      walker.pairs[batch.id[i]] = {pair, walker.pair_counts[pair]++};
     }
   }
 
   void add(Walker& walker, const Collective& collective) {
-    const Group* const group = walker.trace->group(collective.group);
-    if (group == nullptr) return;
-    std::string pair;
-    std::uint64_t seq = collective.seq;
+    Key key{number_of(walker, collective.group), collective.layer, {}, collective.seq};
+    if (key.group == kNoGroup) return;
     if (is_point_to_point(collective.op)) {
       const auto it = walker.pairs.find(collective.id);
       if (it == walker.pairs.end()) return;
-      std::tie(pair, seq) = std::move(it->second);
+      std::tie(key.pair, key.seq) = it->second;
       walker.pairs.erase(it);
     }
-    const std::string key = group_key(*walker.trace, *group) + '|' +
-                            std::to_string(static_cast<int>(collective.layer)) + '|' + pair + '|' + std::to_string(seq);
     const auto [it, fresh] = order_.try_emplace(key, next_order_);
-    if (fresh) begin(next_order_++, key, *group, collective, pair, seq);
+    if (fresh) begin(next_order_++, key, *walker.trace->group(collective.group));
     place(it->second, walker, collective);
   }
 
-  void begin(std::uint64_t order, const std::string& key, const Group& group, const Collective& collective,
-             const std::string& pair, std::uint64_t seq) {
+  void begin(std::uint64_t order, const Key& key, const Group& group) {
     Open& open = open_[order];
     open.key = key;
     open.match.group_name = group.name;
     open.match.group_description = group.description;
-    open.match.seq = seq;
-    open.match.layer = collective.layer;
-    open.match.point_to_point = !pair.empty();
-    std::vector<int> ranks = group.ranks;
-    if (open.match.point_to_point) ranks = {std::stoi(pair), std::stoi(pair.substr(pair.find('>') + 1))};
-    for (const int rank : ranks) {
+    open.match.seq = key.seq;
+    open.match.layer = key.layer;
+    open.match.point_to_point = key.pair.from >= 0;
+    const std::vector<int> pair = {key.pair.from, key.pair.to};
+    for (const int rank : open.match.point_to_point ? pair : group.ranks) {
       MatchedMember& member = open.match.members.emplace_back();
       member.rank = rank;
       const auto it = trace_of_rank_.find(rank);
@@ -178,7 +200,8 @@ class Matcher {
   std::map<int, std::size_t> trace_of_rank_;
   std::vector<Walker> walkers_;
   std::map<std::uint64_t, Open> open_;  // in the order of first sight
-  std::unordered_map<std::string, std::uint64_t> order_;
+  std::map<Key, std::uint64_t> order_;
+  std::unordered_map<std::string, std::size_t> group_numbers_;
   std::uint64_t next_order_ = 0;
   std::size_t held_ = 0;
   bool more_ = true;

@@ -192,6 +192,33 @@ TEST(RingJoinTest, ARenamedTraceFindsItsRing) {
   expect_all(single.traces()[0], victim.acknowledged());
 }
 
+TEST(RingJoinTest, HooksAreCountedUpToTheKill) {
+  TempDir directory;
+  const pid_t child = fork();
+  if (child == 0) {
+    recorder::Settings settings;
+    settings.run_directory = directory / "run";
+    settings.flush_ms = 5;
+    recorder::hook_state(3, "some hook", true, "");
+    recorder::start(settings);
+    recorder::promote("collective");
+    for (int i = 0; i < 1000; ++i) {
+      recorder::push(testing::alloc(recorder::now_ns(), 16, 16).header);
+      recorder::hook_fired(3);
+      // Time for the writer to note the hook's first firings, but not its last.
+      if (i == 500) usleep(100'000);
+    }
+    ::kill(getpid(), SIGKILL);
+  }
+  waitpid(child, nullptr, 0);
+  const reader::Run run = testing::open_run(directory / "run");
+  ASSERT_EQ(run.traces().size(), 1u);
+  const auto& hooks = run.traces()[0].definitions().hooks;
+  const auto hook = std::find_if(hooks.begin(), hooks.end(), [](const HookCount& h) { return h.name == "some hook"; });
+  ASSERT_NE(hook, hooks.end());
+  EXPECT_EQ(hook->fired, 1000u);
+}
+
 TEST(RingJoinTest, ACallInFlightIsEvidence) {
   TempDir directory;
   const pid_t child = fork();

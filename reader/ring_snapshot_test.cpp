@@ -167,6 +167,15 @@ TEST_F(RingTest, CallsInFlight) {
   EXPECT_EQ(ring.in_flight()[0].ring, 1u);
 }
 
+TEST_F(RingTest, HooksAreCountedOverAllRings) {
+  push_allocations(0, 0, 1);
+  push_allocations(1, 0, 1);
+  file_.file_header().hook_fired[2] = 5;
+  file_.counters(0).fired[2] = 30;
+  file_.counters(1).fired[2] = 700;
+  EXPECT_EQ(snapshot().hook_fired()[2], 735u);
+}
+
 TEST_F(RingTest, NonsenseInTheSlotsEndsThatRingOnly) {
   push_allocations(0, 0, 5);
   push_allocations(1, 0, 2);

@@ -32,6 +32,9 @@ class RingFile {
   recorder::RingHeader& header(std::uint32_t ring) {
     return at<recorder::RingHeader>(recorder::kRingFileHeaderBytes + ring * recorder::kRingHeaderBytes);
   }
+  recorder::HookCounters& counters(std::uint32_t ring) {
+    return at<recorder::HookCounters>(data_offset(ring) - sizeof(recorder::HookCounters));
+  }
   std::byte* slot(std::uint32_t ring, std::uint64_t index) {
     return reinterpret_cast<std::byte*>(bytes_.data()) + data_offset(ring) +
            (index & (capacity_ - 1)) * recorder::kSlotBytes;
