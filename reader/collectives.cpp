@@ -7,8 +7,8 @@
 namespace plumbline::reader {
 namespace {
 
-Collective collective_of(const CollectiveBatch& batch, std::size_t i) {
-  Collective c;
+// What the record says; what marks have told already stays.
+void take_record(const CollectiveBatch& batch, std::size_t i, Collective& c) {
   const std::uint64_t tag = batch.tag[i];
   c.id = batch.id[i];
   c.group = batch.group[i];
@@ -31,21 +31,8 @@ Collective collective_of(const CollectiveBatch& batch, std::size_t i) {
   c.enqueue_ns = batch.time_ns[i];
   c.ring = batch.ring;
   c.place = batch.place;
-  return c;
 }
 
-// What the marks have told so far, onto the record that comes after them.
-void keep_marks(const Collective& from, Collective& to) {
-  to.start_ns = from.start_ns;
-  to.end_ns = from.end_ns;
-  to.return_ns = from.return_ns;
-  to.wait_ns = from.wait_ns;
-  to.wait_end_ns = from.wait_end_ns;
-  to.outcome = from.outcome;
-  to.code = from.code;
-}
-
-// A return code other than success, or an outcome that says so, ends a call that was never executed.
 void apply_mark(Kind kind, std::uint64_t time_ns, Outcome outcome, std::int64_t code, Collective& c) {
   switch (kind) {
     case Kind::kCollectiveStart:
@@ -97,11 +84,9 @@ CollectiveJoin::Open& CollectiveJoin::open(std::uint64_t id) {
 void CollectiveJoin::add_records(const CollectiveBatch& batch) {
   for (std::size_t i = 0; i < batch.count; ++i) {
     Open& call = open(batch.id[i]);
-    Collective collective = collective_of(batch, i);
-    keep_marks(call.collective, collective);
+    take_record(batch, i, call.collective);
     // An end that was read first has waited for its record.
-    if (!call.has_record && collective.settled()) settled_now_.push_back(collective.id);
-    call.collective = collective;
+    if (!call.has_record && call.collective.settled()) settled_now_.push_back(batch.id[i]);
     call.has_record = true;
   }
 }
