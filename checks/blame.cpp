@@ -30,8 +30,9 @@ bool has_equal_counts(Op op) {
 
 // The members whose call differs from what most called. With no majority nobody can be named: all of them.
 std::vector<const OpenCallMember*> outvoted(const std::vector<const OpenCallMember*>& callers) {
+  if (callers.empty()) return {};
   std::size_t best = 0;
-  const OpenCallMember* model = nullptr;
+  const OpenCallMember* model = callers.front();
   bool tie = false;
   for (const OpenCallMember* candidate : callers) {
     std::size_t votes = 0;

@@ -124,6 +124,7 @@ std::optional<OpenCall> first_open_call(const Subject& subject, const GroupCalls
 
 std::vector<std::int32_t> ranks_of(const std::vector<const OpenCallMember*>& members) {
   std::vector<std::int32_t> ranks;
+  ranks.reserve(members.size());
   for (const OpenCallMember* member : members) ranks.push_back(member->rank);
   return ranks;
 }
