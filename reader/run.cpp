@@ -122,7 +122,8 @@ std::vector<int> Run::missing_ranks() const {
   for (const Trace& trace : traces_)
     if (trace.launch() == launches_ - 1 && trace.attempt() == last_attempt()) present.insert(trace.rank());
   std::vector<int> missing;
-  for (int rank = 0; rank < world_size(); ++rank)
+  const int size = world_size();
+  for (int rank = 0; rank < size; ++rank)
     if (!present.contains(rank)) missing.push_back(rank);
   return missing;
 }

@@ -51,10 +51,20 @@ need_python() {
 
 # build TARGET…: configures and builds; none means everything.
 build() {
-  say "building in $build_dir"
-  cmake -S "$source_dir" -B "$build_dir" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-    -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
-    -DPLUMBLINE_PYTHON="$python" >"$build_dir.log" 2>&1 || { cat "$build_dir.log" >&2; exit 2; }
   if [ $# -eq 0 ]; then set -- all; fi
-  cmake --build "$build_dir" --target "$@" -- --quiet >&2
+  build_in "$build_dir" -DPLUMBLINE_PYTHON="$python" "${build_options[@]}" -- "$@"
+}
+build_options=()
+
+# build_in DIRECTORY OPTION… -- TARGET…
+build_in() {
+  local directory=$1 options=()
+  shift
+  while [ "$1" != -- ]; do options+=("$1"); shift; done
+  shift
+  say "building in $directory"
+  cmake -S "$source_dir" -B "$directory" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+    -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
+    "${options[@]}" >"$directory.log" 2>&1 || { cat "$directory.log" >&2; exit 2; }
+  cmake --build "$directory" --target "$@" -- --quiet >&2
 }

@@ -229,6 +229,7 @@ int fork_training() {
 int fork_among_threads() {
   const auto group = gloo();
   train(*group, 1);
+  give_back()(allocate()(64));  // looked up before there are threads: a fork amid the lookup would lock the child up
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
   threads.reserve(4);
