@@ -63,6 +63,7 @@ struct CollectiveBatch : BatchHeader {
   Column peer;        // signed as two's complement
   Column tensor_tag;  // signed as two's complement
   Column parent, buffer_in, buffer_out, stream, tensors_in, tensors_out, splits_hash;
+  Column site;  // text, 0 not known
 };
 
 struct MarkBatch : BatchHeader {

@@ -28,6 +28,7 @@ void take_record(const CollectiveBatch& batch, std::size_t i, Collective& c) {
   c.tensors_in = static_cast<std::uint32_t>(batch.tensors_in[i]);
   c.tensors_out = static_cast<std::uint32_t>(batch.tensors_out[i]);
   c.splits_hash = static_cast<std::uint32_t>(batch.splits_hash[i]);
+  c.site = batch.site[i];
   c.enqueue_ns = batch.time_ns[i];
   c.ring = batch.ring;
   c.place = batch.place;

@@ -36,6 +36,7 @@ struct Collective {
   std::uint32_t tensors_in = 0;
   std::uint32_t tensors_out = 0;
   std::uint32_t splits_hash = 0;
+  std::uint64_t site = 0;  // Trace::text(): "PATH:LINE in FUNCTION" of the calling line; 0 not known
 
   std::uint64_t enqueue_ns = 0;
   std::uint64_t start_ns = 0;   // the backend began to execute it; 0 not seen

@@ -12,6 +12,10 @@ std::string_view view_of(const flatbuffers::String* text) {
 }
 std::string text_of(const flatbuffers::String* text) { return std::string(view_of(text)); }
 
+// More ranks than any job has: damage that the checksum did not show. A loop over them would never end.
+constexpr std::int32_t kMostRanks = 1 << 20;
+std::int32_t rank_count(std::int32_t count) { return count <= kMostRanks ? count : -1; }
+
 ProcessInfo process_of(const trace::Process& p) {
   ProcessInfo info;
   info.format = p.format();
@@ -23,7 +27,7 @@ ProcessInfo process_of(const trace::Process& p) {
   info.start_realtime_ns = p.start_realtime_ns();
   info.rank = p.rank();
   info.local_rank = p.local_rank();
-  info.world_size = p.world_size();
+  info.world_size = rank_count(p.world_size());
   info.attempt = p.attempt();
   info.ring_name = text_of(p.ring_name());
   info.level = text_of(p.level());
@@ -77,6 +81,16 @@ void absorb(const trace::Hooks& hooks, Definitions& to) {
     to.hooks.push_back({text_of(hook->name()), hook->active(), hook->fired(), text_of(hook->detail()), hook->number()});
 }
 
+void absorb(const trace::Stacks& stacks, Definitions& to) {
+  if (stacks.stacks() == nullptr) return;
+  for (const trace::Stack* stack : *stacks.stacks()) to.add_stack(stack_of(*stack, to));
+}
+
+void absorb(const trace::Modules& modules, Definitions& to) {
+  if (modules.modules() == nullptr) return;
+  for (const trace::Module* module : *modules.modules()) to.add_module(module_of(*module));
+}
+
 void absorb(const trace::Exit& exit, Definitions& to) {
   to.exit = ExitInfo{exit.time_ns(), exit.status(), exit.signal(), text_of(exit.exception_class()),
                      text_of(exit.exception_message())};
@@ -117,6 +131,12 @@ bool absorb_definition(const trace::Message& message, Definitions& definitions) 
       return true;
     case trace::Body::Hooks:
       absorb(*message.body_as_Hooks(), definitions);
+      return true;
+    case trace::Body::Stacks:
+      absorb(*message.body_as_Stacks(), definitions);
+      return true;
+    case trace::Body::Modules:
+      absorb(*message.body_as_Modules(), definitions);
       return true;
     case trace::Body::Exit:
       absorb(*message.body_as_Exit(), definitions);

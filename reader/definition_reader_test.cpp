@@ -33,6 +33,12 @@ TEST_F(DefinitionReaderTest, AProcessWithoutStringsIsStillOne) {
   EXPECT_EQ(definitions_.process.rank, -1);
 }
 
+TEST_F(DefinitionReaderTest, AnAbsurdWorldIsNotKnown) {
+  absorb(trace::CreateProcess(builder_, 1, 0, 0, 0, 77, 0, 0, 3, 3, 1'900'000'000));
+  EXPECT_EQ(definitions_.process.rank, 3);
+  EXPECT_EQ(definitions_.process.world_size, -1);
+}
+
 TEST_F(DefinitionReaderTest, ListsThatAreMissingAreEmpty) {
   EXPECT_TRUE(absorb(trace::CreateFacts(builder_)));
   EXPECT_TRUE(absorb(trace::CreateTexts(builder_)));

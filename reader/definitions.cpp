@@ -105,4 +105,15 @@ void Definitions::add_thread(Thread thread) {
     threads[it->second] = std::move(thread);
 }
 
+void Definitions::add_stack(Stack stack) {
+  std::size_t bytes = stack.thread_name.size();
+  for (const auto* frames : {&stack.python, &stack.native})
+    for (const StackFrame& frame : *frames) bytes += sizeof frame + frame.function.size() + frame.file.size();
+  if (afford(bytes)) stacks.push_back(std::move(stack));
+}
+
+void Definitions::add_module(Module module) {
+  if (afford(module.path.size() + module.build_id.size())) modules.push_back(std::move(module));
+}
+
 }  // namespace plumbline::reader

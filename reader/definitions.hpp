@@ -1,5 +1,5 @@
-// What a trace says once and refers to by id afterwards: the process, its facts, texts, groups, threads, hooks, and how
-// it ended.
+// What a trace says once and refers to by id afterwards: the process, its facts, texts, groups, threads, stacks, hooks,
+// and how it ended.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "reader/stacks.hpp"
 #include "recorder/event.hpp"
 
 namespace plumbline::reader {
@@ -105,6 +106,8 @@ struct Definitions {
   std::vector<Group> groups;
   std::vector<Thread> threads;
   std::vector<HookCount> hooks;  // the latest count of each
+  std::vector<Stack> stacks;     // in the order in which they were taken
+  std::vector<Module> modules;   // of all times at which stacks were taken
   std::optional<ExitInfo> exit;
 
   std::string_view text(std::uint64_t id) const;  // "?" when the trace does not define it
@@ -119,6 +122,8 @@ struct Definitions {
   // A group that is defined again replaces itself. One without ranks has all from 0 to size-1.
   void add_group(Group group);
   void add_thread(Thread thread);
+  void add_stack(Stack stack);
+  void add_module(Module module);
 
   // Definitions are the one thing that is kept in memory. Of a file that defines more than any job does, the rest is
   // refused, and counted here.

@@ -112,6 +112,7 @@ DecodedFrame::Taken DecodedFrame::add(const trace::Message& message, std::size_t
         b.tensors_in = columns(t.tensors_in());
         b.tensors_out = columns(t.tensors_out());
         b.splits_hash = columns(t.splits_hash());
+        b.site = columns(t.site());
       });
     }
     case trace::Body::CollectiveMarks: {

@@ -141,7 +141,7 @@ void RingEvents::take_record(const RecordHeader& header, const std::byte* bytes,
       const auto r = record_at<recorder::CollectiveRecord>(bytes);
       rows.collectives.put({time, tag, r.id, r.group, r.seq, r.count_in, r.count_out, extend(r.peer),
                             extend(r.tensor_tag), r.parent, r.buffer_in, r.buffer_out, r.stream, r.tensors_in,
-                            r.tensors_out, r.splits_hash});
+                            r.tensors_out, r.splits_hash, r.site});
       break;
     }
     case Kind::kCollectiveStart:
@@ -214,7 +214,7 @@ void RingEvents::add_batches(const RingSnapshot::Ring& ring, const RingRows& row
   });
   add(batches_.collectives, rows.collectives, [&](CollectiveBatch& b) {
     point(rows.collectives, b, b.time_ns, b.tag, b.id, b.group, b.seq, b.count_in, b.count_out, b.peer, b.tensor_tag,
-          b.parent, b.buffer_in, b.buffer_out, b.stream, b.tensors_in, b.tensors_out, b.splits_hash);
+          b.parent, b.buffer_in, b.buffer_out, b.stream, b.tensors_in, b.tensors_out, b.splits_hash, b.site);
   });
   add(batches_.marks, rows.marks, [&](MarkBatch& b) {
     b.kind = rows.marks.kind;

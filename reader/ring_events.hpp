@@ -40,7 +40,7 @@ class RingEvents {
   // Rows of one ring; the batches point into them.
   struct RingRows {
     Rows<4> allocations;
-    Rows<16> collectives;
+    Rows<17> collectives;
     Rows<4> marks;
     Rows<5> ranges;
     Rows<7> steps;

@@ -23,9 +23,10 @@ void Batches::write_allocations() {
 
 void Batches::write_collectives() {
   const auto c = columns_of(builder_, collectives_.columns);
-  builder_.finish(trace::CreateCollectives(builder_.fbb(), ring_, collectives_.count, c[0], c[1], c[2], c[3], c[4],
-                                           c[5], c[6], c[7], c[8], c[9], c[10], c[11], c[12], c[13], c[14], c[15]),
-                  messages_);
+  builder_.finish(
+      trace::CreateCollectives(builder_.fbb(), ring_, collectives_.count, c[0], c[1], c[2], c[3], c[4], c[5], c[6],
+                               c[7], c[8], c[9], c[10], c[11], c[12], c[13], c[14], c[15], c[16]),
+      messages_);
   collectives_.clear();
 }
 

@@ -107,7 +107,7 @@ void Batches::add_allocation(const AllocRecord& r) {
 void Batches::add_collective(const CollectiveRecord& r) {
   collectives_.add(r.header.kind, {r.header.time_ns, r.header.tag, r.id, r.group, r.seq, r.count_in, r.count_out,
                                    sign_extended(r.peer), sign_extended(r.tensor_tag), r.parent, r.buffer_in,
-                                   r.buffer_out, r.stream, r.tensors_in, r.tensors_out, r.splits_hash});
+                                   r.buffer_out, r.stream, r.tensors_in, r.tensors_out, r.splits_hash, r.site});
 }
 
 void Batches::add_mark(const CollectiveMarkRecord& r) {

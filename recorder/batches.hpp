@@ -84,7 +84,7 @@ class Batches {
   MessageBuffer messages_;
   MessageBuilder builder_;
   Rows<4> allocations_;
-  Rows<16> collectives_;
+  Rows<17> collectives_;
   Rows<4> marks_;
   Rows<5> ranges_;
   Rows<7> steps_;

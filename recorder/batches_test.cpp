@@ -89,6 +89,7 @@ TEST(Batches, EveryFieldOfACollective) {
   record.tensors_in = 2;
   record.tensors_out = 3;
   record.splits_hash = 99;
+  record.site = 0xd;
   Batches batches;
   batches.begin_ring(0);
   batches.add(record.header);
@@ -113,6 +114,7 @@ TEST(Batches, EveryFieldOfACollective) {
   EXPECT_EQ(only(batch->tensors_in()), 2u);
   EXPECT_EQ(only(batch->tensors_out()), 3u);
   EXPECT_EQ(only(batch->splits_hash()), 99u);
+  EXPECT_EQ(only(batch->site()), 0xdu);
 }
 
 TEST(Batches, MarksWithOutcomeAndCode) {

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "recorder/record_bytes.hpp"
+#include "recorder/text_hash.hpp"
 #include "recorder/version.hpp"
 
 namespace plumbline::recorder {
@@ -50,6 +51,13 @@ void Definitions::add_thread(std::uint32_t ring, std::uint64_t generation, std::
   threads_.push_back({ring, generation, tid, std::string(name)});
 }
 
+std::uint64_t Definitions::add_text(std::string_view text) {
+  const std::string_view kept = text.substr(0, kMaxText);
+  const std::uint64_t id = text_hash(kept);
+  texts_.push_back({id, std::string(kept)});
+  return id;
+}
+
 void Definitions::add_group(const GroupRecord& record) {
   std::string_view rest = text_behind(record.header);
   Group group{record, {}, {}, {}, {}};
@@ -94,6 +102,8 @@ void Definitions::append_to(MessageBuffer& out) {
   if (!texts_.empty()) write_texts();
   if (!groups_.empty()) write_groups();
   if (!threads_.empty()) write_threads();
+  if (!modules_.empty()) write_modules();
+  if (!stacks_.empty()) write_stacks();
   out.insert(out.end(), messages_.begin(), messages_.end());
   messages_.clear();
 }
@@ -133,6 +143,34 @@ void Definitions::write_threads() {
   });
   builder_.finish(trace::CreateThreads(fbb, rows), messages_);
   threads_.clear();
+}
+
+void Definitions::write_stacks() {
+  auto& fbb = builder_.fbb();
+  const auto frames_of = [&](const std::vector<StackFrameDetails>& frames) {
+    return vector_of(fbb, frames, [&](const StackFrameDetails& frame) {
+      return trace::CreateStackFrame(fbb, frame.pc, frame.function, frame.file, frame.line);
+    });
+  };
+  const auto rows = vector_of(fbb, stacks_, [&](const StackDetails& stack) {
+    const auto name = fbb.CreateString(stack.thread_name);
+    const auto python = frames_of(stack.python);
+    const auto native = frames_of(stack.native);
+    return trace::CreateStack(fbb, stack.time_ns, stack.tid, name, static_cast<std::uint8_t>(stack.reason),
+                              stack.detail, python, native, stack.flags);
+  });
+  builder_.finish(trace::CreateStacks(fbb, rows), messages_);
+  stacks_.clear();
+}
+
+void Definitions::write_modules() {
+  auto& fbb = builder_.fbb();
+  const auto rows = vector_of(fbb, modules_, [&](const ModuleDetails& module) {
+    return trace::CreateModuleDirect(fbb, module.begin, module.end, module.file_offset, module.path.c_str(),
+                                     module.build_id.c_str());
+  });
+  builder_.finish(trace::CreateModules(fbb, rows), messages_);
+  modules_.clear();
 }
 
 }  // namespace plumbline::recorder

@@ -1,9 +1,11 @@
-// Builds the messages of a definition frame: who recorded, facts, texts, groups, threads, hooks, and the process's end.
+// Builds the messages of a definition frame: who recorded, facts, texts, groups, threads, stacks, hooks, and the
+// process's end.
 // These frames are never evicted and precede the first event frame that refers to them.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "recorder/event.hpp"
@@ -11,6 +13,7 @@
 #include "recorder/messages.hpp"
 #include "recorder/ring_file.hpp"
 #include "recorder/settings.hpp"
+#include "recorder/stacks.hpp"
 
 namespace plumbline::recorder {
 
@@ -42,6 +45,10 @@ class Definitions {
   void add(const RecordHeader& record);
   void add_fact(std::string_view key, std::string_view value);
   void add_thread(std::uint32_t ring, std::uint64_t generation, std::uint32_t tid, std::string_view name);
+  // Returns the text's id. A text may be defined any number of times.
+  std::uint64_t add_text(std::string_view text);
+  void add_stack(StackDetails stack) { stacks_.push_back(std::move(stack)); }
+  void add_module(ModuleDetails module) { modules_.push_back(std::move(module)); }
 
   // These are written in the order of the calls, before what add() collects.
   void add_process(const Identity& identity, const ProcessStart& start, const std::string& ring_name, Level level);
@@ -49,7 +56,8 @@ class Definitions {
   void add_end(std::uint64_t time_ns, const ExitDetails& details);
 
   bool empty() const noexcept {
-    return messages_.empty() && facts_.empty() && texts_.empty() && groups_.empty() && threads_.empty();
+    return messages_.empty() && facts_.empty() && texts_.empty() && groups_.empty() && threads_.empty() &&
+           stacks_.empty() && modules_.empty();
   }
 
   // Appends all messages to `out` and starts afresh.
@@ -80,6 +88,8 @@ class Definitions {
   void write_texts();
   void write_groups();
   void write_threads();
+  void write_stacks();
+  void write_modules();
 
   MessageBuilder builder_;
   MessageBuffer messages_;
@@ -87,6 +97,8 @@ class Definitions {
   std::vector<Text> texts_;
   std::vector<Group> groups_;
   std::vector<Thread> threads_;
+  std::vector<StackDetails> stacks_;
+  std::vector<ModuleDetails> modules_;
 };
 
 }  // namespace plumbline::recorder

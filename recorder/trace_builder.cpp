@@ -47,12 +47,7 @@ TraceBuilder::~TraceBuilder() {
   files_.close();
 }
 
-std::uint64_t TraceBuilder::text(std::string_view text) {
-  const std::uint64_t id = text_hash(text);
-  const auto words = with_text(TextRecord{{0, Kind::kText, 0, 0, 0}, id, 0}, text.substr(0, kMaxText));
-  definitions_.add(header_of(words.data()));
-  return id;
-}
+std::uint64_t TraceBuilder::text(std::string_view text) { return definitions_.add_text(text); }
 
 std::uint64_t TraceBuilder::group(std::string_view name, std::string_view description, std::string_view backend,
                                   std::string_view ranks, std::int32_t rank, std::int32_t size, std::uint64_t pointer) {
@@ -75,6 +70,10 @@ void TraceBuilder::thread(std::uint32_t ring, std::uint32_t tid, std::string_vie
 void TraceBuilder::hooks(std::uint64_t time_ns, const std::vector<HookCountRow>& rows) {
   definitions_.add_hooks(time_ns, rows);
 }
+
+void TraceBuilder::stack(const StackDetails& stack) { definitions_.add_stack(stack); }
+
+void TraceBuilder::module(const ModuleDetails& module) { definitions_.add_module(module); }
 
 void TraceBuilder::drop(Kind kind, std::uint64_t events) { dropped_[static_cast<std::size_t>(kind)] += events; }
 

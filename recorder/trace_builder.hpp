@@ -54,6 +54,8 @@ class TraceBuilder {
   void fact(std::string_view key, std::string_view value);
   void thread(std::uint32_t ring, std::uint32_t tid, std::string_view name);
   void hooks(std::uint64_t time_ns, const std::vector<HookCountRow>& rows);
+  void stack(const StackDetails& stack);  // its names: ids of text()
+  void module(const ModuleDetails& module);
   void drop(Kind kind, std::uint64_t events);  // counted as lost, in the next frame's Progress
 
   // A record of an event; its header says how long it is.

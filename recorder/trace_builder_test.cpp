@@ -53,6 +53,36 @@ TEST(TraceBuilder, WritesAWholeTrace) {
   EXPECT_TRUE(contents.has_seek_table);
 }
 
+TEST(TraceBuilder, StacksComeWithTheirTextsAndModules) {
+  const ScratchDirectory scratch;
+  TraceBuilder trace(scratch.path());
+  const StackFrameDetails python{0, trace.text("step"), trace.text("train.py"), 42};
+  trace.stack({2'000'000'000,
+               17,
+               "python",
+               StackReason::kFatalSignal,
+               11,
+               {python},
+               {{0x1234}, {0x5678}},
+               kTrainingThread | kHoldsInterpreterLock});
+  trace.module({0x1000, 0x2000, 0x40, "/lib/libc.so.6", "abcd"});
+  trace.finish({});
+  const auto contents = read_trace(trace.path());
+  EXPECT_FALSE(contents.undefined_use);
+  ASSERT_EQ(contents.stacks.size(), 1u);
+  EXPECT_EQ(contents.stacks[0].thread_name, "python");
+  EXPECT_EQ(contents.stacks[0].tid, 17u);
+  EXPECT_EQ(contents.stacks[0].reason, 1u);
+  EXPECT_EQ(contents.stacks[0].detail, 11u);
+  EXPECT_EQ(contents.stacks[0].flags, 3u);
+  EXPECT_EQ(contents.stacks[0].python, (std::vector<std::string>{"train.py:42 step"}));
+  EXPECT_EQ(contents.stacks[0].native, (std::vector<std::uint64_t>{0x1234, 0x5678}));
+  ASSERT_EQ(contents.modules.size(), 1u);
+  EXPECT_EQ(contents.modules[0].end, 0x2000u);
+  EXPECT_EQ(contents.modules[0].file_offset, 0x40u);
+  EXPECT_EQ(contents.modules[0].build_id, "abcd");
+}
+
 TEST(TraceBuilder, WithoutItsFinishTheProcessLooksKilled) {
   const ScratchDirectory scratch;
   std::string path;

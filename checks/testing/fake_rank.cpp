@@ -54,6 +54,7 @@ std::uint64_t FakeRank::call(double ms, std::uint64_t group, Op op, const CallDe
   record.parent = details.parent;
   record.tensors_in = 1;
   record.tensors_out = 1;
+  if (!details.site.empty()) record.site = trace_.text(details.site);
   trace_.add(0, record);
   return record.id;
 }
@@ -125,6 +126,18 @@ void FakeRank::fail(double ms, std::uint64_t bytes, Source source, int device) {
 
 void FakeRank::resident(double ms, std::int64_t bytes) {
   trace_.add(0, reader::testing::sample(at(ms), reader::Counter::kResidentBytes, bytes));
+}
+
+void FakeRank::stack(double ms, const FakeStack& stack) {
+  const auto frames = [&](const std::vector<FrameDetails>& details) {
+    std::vector<recorder::StackFrameDetails> out;
+    for (const FrameDetails& frame : details)
+      out.push_back({0, trace_.text(frame.function), trace_.text(frame.file), frame.line});
+    return out;
+  };
+  const std::uint32_t tid = stack.tid != 0 ? stack.tid : 1000 + static_cast<std::uint32_t>(rank_);
+  trace_.stack({at(ms), tid, stack.thread_name, stack.reason, stack.detail, frames(stack.python), frames(stack.native),
+                stack.flags});
 }
 
 void FakeRank::exit(std::int32_t status, std::int32_t signal, std::string_view exception, std::string_view message) {

@@ -13,6 +13,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "reader/testing/records.hpp"
 
@@ -33,6 +34,23 @@ struct CallDetails {
   std::int32_t tag = 0;
   Layer layer = Layer::kC10d;
   std::uint64_t parent = 0;
+  std::string_view site{};  // "PATH:LINE in FUNCTION"
+};
+
+struct FrameDetails {
+  std::string_view function;
+  std::string_view file;
+  std::uint32_t line = 0;
+};
+
+struct FakeStack {
+  std::vector<FrameDetails> python{};  // innermost first
+  std::vector<FrameDetails> native{};
+  recorder::StackReason reason = recorder::StackReason::kStall;
+  std::uint64_t detail = 0;
+  std::uint32_t flags = recorder::kTrainingThread;
+  std::string thread_name = "python";
+  std::uint32_t tid = 0;  // 0: the training thread's
 };
 
 struct RankOptions {
@@ -73,6 +91,8 @@ class FakeRank {
   void free(double ms, std::uint64_t address, Source source = Source::kCpu, int device = -1);
   void fail(double ms, std::uint64_t bytes, Source source = Source::kCpu, int device = -1);
   void resident(double ms, std::int64_t bytes);
+
+  void stack(double ms, const FakeStack& stack);
 
   // Ends the trace in order. A rank without it was killed.
   void exit(std::int32_t status, std::int32_t signal = 0, std::string_view exception = {},

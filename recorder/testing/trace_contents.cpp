@@ -129,12 +129,30 @@ class Collector {
         out_.exception_message = text(e.exception_message());
         break;
       }
+      case trace::Body::Stacks:
+        for (const auto* s : *message.body_as_Stacks()->stacks()) stack(*s);
+        break;
+      case trace::Body::Modules:
+        for (const auto* m : *message.body_as_Modules()->modules())
+          out_.modules.push_back({m->begin(), m->end(), m->file_offset(), text(m->path()), text(m->build_id())});
+        break;
       case trace::Body::NONE:
         throw std::runtime_error("a message without a body");
     }
   }
 
  private:
+  void stack(const trace::Stack& s) {
+    StackRow row{text(s.thread_name()), s.tid(), s.reason(), s.flags(), s.time_ns(), s.detail(), {}, {}};
+    for (const auto* frame : *s.python()) {
+      if (!out_.texts.contains(frame->file()) || !out_.texts.contains(frame->function())) out_.undefined_use = true;
+      row.python.push_back(out_.texts[frame->file()] + ":" + std::to_string(frame->line()) + " " +
+                           out_.texts[frame->function()]);
+    }
+    for (const auto* frame : *s.native()) row.native.push_back(frame->pc());
+    out_.stacks.push_back(std::move(row));
+  }
+
   template <class Batch>
   void rows(const Batch& batch, const trace::Column* tag, const trace::Column* a, const trace::Column* b) {
     const std::size_t n = batch.count();

@@ -34,6 +34,19 @@ struct GroupRow {
   int rank = 0, size = 0;
 };
 
+struct StackRow {
+  std::string thread_name;
+  unsigned tid = 0, reason = 0, flags = 0;
+  std::uint64_t time_ns = 0, detail = 0;
+  std::vector<std::string> python;    // "FILE:LINE FUNCTION"
+  std::vector<std::uint64_t> native;  // program counters
+};
+
+struct ModuleRow {
+  std::uint64_t begin = 0, end = 0, file_offset = 0;
+  std::string path, build_id;
+};
+
 struct EvictedRow {
   std::uint64_t first_ns = 0, last_ns = 0, frames = 0, bytes = 0;
   std::vector<std::uint64_t> events;
@@ -48,7 +61,9 @@ struct TraceContents {
   std::map<std::uint32_t, std::string> threads;  // latest name of a ring's owner
   std::vector<Event> events;                     // in the order of the file
   std::vector<EvictedRow> evicted;
-  std::map<std::string, std::uint64_t> hooks;    // the last Hooks message
+  std::map<std::string, std::uint64_t> hooks;  // the last Hooks message
+  std::vector<StackRow> stacks;
+  std::vector<ModuleRow> modules;
   std::map<std::uint32_t, std::uint64_t> heads;  // the last Progress
   std::vector<std::uint64_t> dropped;
   bool has_exit = false;

@@ -25,7 +25,7 @@ std::uint64_t touch(const reader::FrameView& frame) {
   for (const auto& b : frame.allocations) sum += touch(b, {b.tag, b.address, b.size}) + b.kind[b.count - 1];
   for (const auto& b : frame.collectives)
     sum += touch(b, {b.tag, b.id, b.group, b.seq, b.count_in, b.count_out, b.peer, b.tensor_tag, b.parent, b.buffer_in,
-                     b.buffer_out, b.stream, b.tensors_in, b.tensors_out, b.splits_hash});
+                     b.buffer_out, b.stream, b.tensors_in, b.tensors_out, b.splits_hash, b.site});
   for (const auto& b : frame.marks) sum += touch(b, {b.outcome, b.id, b.code}) + b.kind[b.count - 1];
   for (const auto& b : frame.ranges) sum += touch(b, {b.depth, b.scope, b.name, b.handle}) + b.kind[b.count - 1];
   for (const auto& b : frame.steps)

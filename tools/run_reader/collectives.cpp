@@ -54,6 +54,7 @@ Json open_calls_json(const Context& context) {
                       {"layer", reader::name_of(call.layer)},
                       {"t", context.subject.seconds(index, call.enqueue_ns)},
                       {"step", step_at(traces[index], call.enqueue_ns)},
+                      {"site", call.site != 0 ? traces[index].text(call.site) : ""},
                       {"in_wait", call.wait_ns != 0 && call.wait_end_ns == 0}});
     }
   }

@@ -42,6 +42,7 @@ void add(JsonLine& line, const reader::Trace& trace, const reader::CollectiveBat
   hex_if(line, "buffer_out", batch.buffer_out[row]);
   hex_if(line, "stream", batch.stream[row]);
   hex_if(line, "splits_hash", batch.splits_hash[row]);
+  if (batch.site[row] != 0) line.text("site", trace.text(batch.site[row]));
 }
 
 void add(JsonLine& line, const reader::Trace&, const reader::MarkBatch& batch, std::size_t row) {

@@ -42,6 +42,7 @@ std::string words(const reader::Trace& trace, const reader::CollectiveBatch& bat
   }
   if (reader::layer_of(batch.tag[row]) == reader::Layer::kNccl) text += ", NCCL call";
   if (batch.parent[row] != 0) text += fmt::format(", inside call {}", batch.parent[row]);
+  if (batch.site[row] != 0) text += fmt::format(", at {}", trace.text(batch.site[row]));
   return text;
 }
 
