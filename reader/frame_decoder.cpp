@@ -23,6 +23,15 @@ struct Columns {
     return good ? Column(to, count) : Column();
   }
 
+  // A column that is stored as its difference to another.
+  Column on_top_of(Column base, const trace::Column* column) {
+    std::uint64_t* const to = good ? arena.take(count) : nullptr;
+    good = to != nullptr && decode_column(column, {to, count});
+    if (!good) return {};
+    for (std::size_t i = 0; i < count; ++i) to[i] += base[i];
+    return {to, count};
+  }
+
   Bytes kinds(const flatbuffers::Vector<std::uint8_t>* kinds) {
     good = good && (kinds != nullptr ? kinds->size() == count : count == 0);
     return good && count != 0 ? Bytes(kinds->data(), count) : Bytes();
@@ -107,7 +116,7 @@ DecodedFrame::Taken DecodedFrame::add(const trace::Message& message, std::size_t
         b.tensor_tag = columns(t.tensor_tag());
         b.parent = columns(t.parent());
         b.buffer_in = columns(t.buffer_in());
-        b.buffer_out = columns(t.buffer_out());
+        b.buffer_out = columns.on_top_of(b.buffer_in, t.buffer_out());
         b.stream = columns(t.stream());
         b.tensors_in = columns(t.tensors_in());
         b.tensors_out = columns(t.tensors_out());

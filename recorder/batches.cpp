@@ -84,6 +84,11 @@ FrameSummary Batches::append_to(MessageBuffer& out) {
   return std::exchange(summary_, {});
 }
 
+std::uint64_t Batches::mark_time(std::uint64_t time_ns) const noexcept {
+  if (mark_times_ == MarkTimes::kExact) return time_ns;
+  return (time_ns + kMarkGrainNs - 1) / kMarkGrainNs * kMarkGrainNs;
+}
+
 void Batches::end_ring() {
   if (allocations_.count != 0) write_allocations();
   if (collectives_.count != 0) write_collectives();
@@ -105,13 +110,14 @@ void Batches::add_allocation(const AllocRecord& r) {
 }
 
 void Batches::add_collective(const CollectiveRecord& r) {
-  collectives_.add(r.header.kind, {r.header.time_ns, r.header.tag, r.id, r.group, r.seq, r.count_in, r.count_out,
-                                   sign_extended(r.peer), sign_extended(r.tensor_tag), r.parent, r.buffer_in,
-                                   r.buffer_out, r.stream, r.tensors_in, r.tensors_out, r.splits_hash, r.site});
+  collectives_.add(r.header.kind,
+                   {r.header.time_ns, r.header.tag, r.id, r.group, r.seq, r.count_in, r.count_out,
+                    sign_extended(r.peer), sign_extended(r.tensor_tag), r.parent, r.buffer_in,
+                    r.buffer_out - r.buffer_in, r.stream, r.tensors_in, r.tensors_out, r.splits_hash, r.site});
 }
 
 void Batches::add_mark(const CollectiveMarkRecord& r) {
-  marks_.add(r.header.kind, {low_bits(r.header.tag, 0, 8), r.header.time_ns, r.id, sign_extended(r.code)});
+  marks_.add(r.header.kind, {low_bits(r.header.tag, 0, 8), mark_time(r.header.time_ns), r.id, sign_extended(r.code)});
 }
 
 void Batches::add_range(const RangeRecord& r) {

@@ -29,8 +29,15 @@ struct FrameSummary {
   void merge(const FrameSummary& other) noexcept;
 };
 
+// Marks are half of what a collective costs on disk, and the last digits of their times are noise: a job's own trace
+// keeps them in units of 1,024 ns, rounded up, so that a start never comes before its call.
+enum class MarkTimes : std::uint8_t { kExact, kCoarse };
+inline constexpr std::uint64_t kMarkGrainNs = 1024;
+
 class Batches {
  public:
+  explicit Batches(MarkTimes mark_times = MarkTimes::kExact) : mark_times_(mark_times) {}
+
   // Closes the batches of the ring before and starts those of `ring`.
   void begin_ring(std::uint32_t ring);
   // Definitions are skipped: they are for Definitions.
@@ -60,6 +67,7 @@ class Batches {
     }
   };
 
+  std::uint64_t mark_time(std::uint64_t time_ns) const noexcept;
   void end_ring();
   void add_allocation(const AllocRecord& record);
   void add_collective(const CollectiveRecord& record);
@@ -79,6 +87,7 @@ class Batches {
   void write_samples();
   void write_comms();
 
+  MarkTimes mark_times_;
   std::uint32_t ring_ = 0;
   FrameSummary summary_;
   MessageBuffer messages_;

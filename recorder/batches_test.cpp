@@ -109,12 +109,28 @@ TEST(Batches, EveryFieldOfACollective) {
   EXPECT_EQ(static_cast<std::int64_t>(only(batch->tensor_tag())), -7);
   EXPECT_EQ(only(batch->parent()), 8u);
   EXPECT_EQ(only(batch->buffer_in()), 0xau);
-  EXPECT_EQ(only(batch->buffer_out()), 0xbu);
+  EXPECT_EQ(only(batch->buffer_out()), 1u);
   EXPECT_EQ(only(batch->stream()), 0xcu);
   EXPECT_EQ(only(batch->tensors_in()), 2u);
   EXPECT_EQ(only(batch->tensors_out()), 3u);
   EXPECT_EQ(only(batch->splits_hash()), 99u);
   EXPECT_EQ(only(batch->site()), 0xdu);
+}
+
+TEST(Batches, CoarseMarksAreRoundedUpAndNothingElseIs) {
+  Batches batches(MarkTimes::kCoarse);
+  batches.begin_ring(0);
+  const CollectiveRecord record = collective_record(2047, 9, 77);
+  batches.add(record.header);
+  for (const std::uint64_t time_ns : {2048u, 2049u, 4096u}) {
+    const CollectiveMarkRecord mark{{time_ns, Kind::kCollectiveEnd, slots_of<CollectiveMarkRecord>(), 0, 1}, 9, 0};
+    batches.add(mark.header);
+  }
+  MessageBuffer buffer;
+  batches.append_to(buffer);
+  const auto messages = messages_in(buffer);
+  EXPECT_EQ(values(messages.at(0)->body_as_Collectives()->time_ns(), 1), (Numbers{2047}));
+  EXPECT_EQ(values(messages.at(1)->body_as_CollectiveMarks()->time_ns(), 3), (Numbers{2048, 3072, 4096}));
 }
 
 TEST(Batches, MarksWithOutcomeAndCode) {

@@ -52,7 +52,7 @@ class Drain {
   TraceWriter& trace_;
   std::vector<Cursor> cursors_;
   Definitions definitions_;
-  Batches batches_;
+  Batches batches_{MarkTimes::kCoarse};
   MessageBuilder builder_;
   MessageBuffer buffer_;
   EventCounts told_dropped_{};  // as of the last Progress
