@@ -52,9 +52,8 @@ void Definitions::add_thread(std::uint32_t ring, std::uint64_t generation, std::
 }
 
 std::uint64_t Definitions::add_text(std::string_view text) {
-  const std::string_view kept = text.substr(0, kMaxText);
-  const std::uint64_t id = text_hash(kept);
-  texts_.push_back({id, std::string(kept)});
+  const std::uint64_t id = text_hash(text);
+  texts_.push_back({id, std::string(text.substr(0, kMaxText))});
   return id;
 }
 

@@ -148,7 +148,7 @@ struct CollectiveRecord {
   std::uint16_t tensors_in;
   std::uint16_t tensors_out;
   std::uint32_t splits_hash;  // of the split sizes of an uneven all-to-all, 0 even
-  std::uint64_t site;         // TextRecord id: innermost Python frame outside of torch that made the call; 0 not known
+  std::uint64_t site;  // TextRecord id: Python line outside of torch that made the call; 0 not known, or the parent's
 };
 
 // tag: outcome in bits 0–7. code: the call's return code (NCCL), else 0.

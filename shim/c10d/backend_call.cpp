@@ -9,6 +9,7 @@
 #include "shim/core/current_call.hpp"
 #include "shim/core/live_frame.hpp"
 #include "shim/hook_list.hpp"
+#include "shim/python/call_site.hpp"
 
 namespace plumbline::shim {
 namespace {
@@ -51,6 +52,7 @@ bool BackendCall::enter(void* backend, void* const* arguments) const noexcept {
   const Groups::Call numbered = groups.next(record.group, backend, method_.backend, is_point_to_point(method_.op));
   record.group = numbered.group;
   record.seq = numbered.seq;
+  record.site = python::call_site();
   recorder::push(record.header);
 
   if (method_.executes_works && !is_point_to_point(method_.op)) {

@@ -11,6 +11,7 @@
 #include "shim/core/facts.hpp"
 #include "shim/core/hook_report.hpp"
 #include "shim/core/immediate_exit.hpp"
+#include "shim/python/call_site.hpp"
 
 namespace plumbline::shim {
 namespace {
@@ -30,6 +31,7 @@ void after_fork_in_parent() noexcept {
 void after_fork_in_child() noexcept {
   recorder::fork_child();
   forget_reported_libraries();
+  python::forget_call_sites();
   if (is_open()) gate.store(Gate::kForked, std::memory_order_relaxed);
 }
 

@@ -6,6 +6,7 @@
 #include "shim/nccl/comms.hpp"
 #include "shim/nccl/nccl_abi.hpp"
 #include "shim/nccl/nccl_thread.hpp"
+#include "shim/python/call_site.hpp"
 
 namespace plumbline::shim::nccl {
 namespace {
@@ -50,6 +51,7 @@ CallTicket begin_collective(const NcclCall& call, const void* frame) noexcept {
       recorder::collective_tag(call.op, reduce_op_of(call.reduce), dtype_of(call.datatype), recorder::Layer::kNccl)};
   record.id = ticket.id;
   record.parent = parent_of(frame);
+  if (record.parent == 0) record.site = python::call_site();
   record.count_in = counts.in;
   record.count_out = counts.out;
   record.peer = call.peer;
@@ -84,6 +86,7 @@ void begin_group(bool record_it, const void* frame) noexcept {
                    recorder::collective_tag(recorder::Op::kGroupCall, recorder::ReduceOp::kNone,
                                             recorder::Dtype::kUnknown, recorder::Layer::kNccl)};
   record.peer = -1;
+  if (record.parent == 0) record.site = python::call_site();
   recorder::push(record.header);
   thread.group_call = record.id;
 }

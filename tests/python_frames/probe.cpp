@@ -1,0 +1,45 @@
+// What frames_test.py loads into an interpreter to look at it from below: ctypes calls these functions without the
+// interpreter lock, except for probe_verify.
+#include <cstring>
+#include <string>
+
+#include "recorder/text_hash.hpp"
+#include "shim/python/call_site.hpp"
+#include "shim/python/frames.hpp"
+#include "shim/python/interpreter.hpp"
+
+#define PROBE extern "C" [[gnu::visibility("default")]]
+
+namespace python = plumbline::shim::python;
+
+PROBE const char* probe_verify() { return python::verify_frames(); }
+
+PROBE unsigned probe_line(void* code, long offset) {
+  const python::Frame frame{reinterpret_cast<plumbline::shim::Address>(code), offset};
+  const auto text = python::describe(python::interpreter()->layout, frame);
+  return text ? text->line : 0;
+}
+
+// "file:line function" of each frame of the calling thread, innermost first, a line each.
+PROBE bool probe_stack(char* out, unsigned long size) {
+  const python::Interpreter& interpreter = *python::interpreter();
+  python::FrameWalk<plumbline::shim::GuardedMemory> walk(interpreter.layout, interpreter.this_thread());
+  std::string lines;
+  while (walk.next()) {
+    const auto text = python::describe(interpreter.layout, walk.frame());
+    if (!text) return false;
+    lines += text->file + ":" + std::to_string(text->line) + " " + text->function + "\n";
+  }
+  if (lines.size() + 1 > size) return false;
+  std::memcpy(out, lines.c_str(), lines.size() + 1);
+  return true;
+}
+
+PROBE bool probe_holds_lock() {
+  const python::Interpreter& interpreter = *python::interpreter();
+  return python::lock_holder(interpreter) == reinterpret_cast<plumbline::shim::Address>(interpreter.this_thread());
+}
+
+PROBE unsigned long probe_site() { return python::call_site(); }
+PROBE unsigned long probe_text_id(const char* text) { return plumbline::recorder::text_hash(text); }
+PROBE unsigned long probe_nothing() { return 0; }
