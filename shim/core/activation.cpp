@@ -15,6 +15,7 @@
 #include "shim/core/log.hpp"
 #include "shim/cuda/hook_report.hpp"
 #include "shim/nccl/nccl_functions.hpp"
+#include "shim/python/interpreter.hpp"
 
 namespace plumbline::shim {
 namespace {
@@ -76,6 +77,7 @@ bool open_for(Evidence evidence) noexcept {
   const bool started = start_recording();
   gate.store(started ? Gate::kOpen : Gate::kClosed, std::memory_order_release);
   if (started) schedule_adapter();
+  if (started) python::schedule_verification();
   errno = saved_errno;
   return started;
 }
