@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "recorder/recorder.hpp"
+#include "recorder/ring_file.hpp"
 #include "recorder/testing/child.hpp"
 #include "recorder/testing/records.hpp"
 #include "recorder/testing/trace_contents.hpp"
@@ -156,28 +157,83 @@ TEST(DiskFault, AVanishedDirectoryEndsRecording) {
 }
 
 // A daemon closes every descriptor, and then opens files of its own under the same numbers.
-TEST(DiskFault, DescriptorsThatTheJobClosesAreNeverWrittenThrough) {
+TEST(DiskFault, DescriptorsThatTheJobClosesAreOpenedAnewAndNeverWrittenThrough) {
   const ScratchDirectory scratch;
   const int status = run_in_child([&] {
     send_stderr_to(scratch / "stderr");
     if (!start(small_settings(scratch / "run"))) std::_Exit(1);
     promote("step");
     push(testing::alloc_record(now_ns(), 1, 1).header);
-    close_range(3, 100, 0);
-    for (int i = 0; i < 50; ++i) {
-      open((scratch / ("own" + std::to_string(i))).c_str(), O_RDWR | O_CREAT, 0644);
+    for (int round = 0; round < 3; ++round) {
+      close_range(3, ~0U, 0);
+      for (int i = 0; i < 150; ++i) {
+        open((scratch / ("own" + std::to_string(i))).c_str(), O_RDWR | O_CREAT, 0644);
+      }
+      for (int i = 0; i < 100; ++i) {
+        push(testing::alloc_record(now_ns(), 1, 1).header);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      std::thread([] { push(testing::alloc_record(now_ns(), 1, 1).header); }).join();
     }
-    if (push_until_inactive() < 0) std::_Exit(2);
-    std::thread([] { push(testing::alloc_record(now_ns(), 1, 1).header); }).join();
+    if (!active()) std::_Exit(2);
     stop(0, 0);
-    for (int i = 0; i < 50; ++i) {
+    for (int i = 0; i < 150; ++i) {
       if (std::filesystem::file_size(scratch / ("own" + std::to_string(i))) != 0) std::_Exit(3);
     }
   });
   EXPECT_EQ(status, 0);
-  const auto lines = lines_of(scratch / "run/plumbline.log");
-  ASSERT_EQ(lines.size(), 1u);
-  EXPECT_NE(lines[0].find("closed the descriptor"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(scratch / "run/plumbline.log"));
+  const auto contents = testing::read_trace(only_file(scratch / "run", ".plt"));
+  EXPECT_TRUE(contents.has_exit);
+  EXPECT_EQ(allocations(contents.events), 1u + 3 * 101);
+}
+
+// What becomes of a process whose recording has ended is in the ring's header.
+TEST(DiskFault, TheRingTellsWhyRecordingEndedAndThatTheProcessDidLater) {
+  const ScratchDirectory scratch;
+  std::filesystem::create_directory(scratch / "disk");
+  const int status = run_in_child([&] {
+    mount_tmpfs(scratch / "disk", "size=4m");
+    send_stderr_to(scratch / "stderr");
+    if (!start(small_settings(scratch / "disk/run"))) std::_Exit(1);
+    promote("step");
+    if (push_until_inactive() < 0) std::_Exit(2);
+    stop(7, 0);
+    std::filesystem::remove(scratch / "disk/run/plumbline.log");
+    std::ifstream file(only_file(scratch / "disk/run", ".ring"), std::ios::binary);
+    std::vector<char> bytes(sizeof(RingFileHeader));
+    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    const auto& ring = *reinterpret_cast<const RingFileHeader*>(bytes.data());
+    if (std::string(ring.stop_reason).find("No space left") == std::string::npos) std::_Exit(3);
+    if (ring.stopped_ns == 0 || ring.exit_ns < ring.stopped_ns || ring.exit_status != 7) std::_Exit(4);
+  });
+  EXPECT_EQ(status, 0);
+}
+
+// The disk was full before the process had shown that it trains.
+TEST(DiskFault, WhatWasRecordedUntilThenGetsItsNameWhenTheProcessTrains) {
+  for (const bool trains : {true, false}) {
+    const ScratchDirectory scratch;
+    std::filesystem::create_directory(scratch / "disk");
+    const int status = run_in_child([&] {
+      mount_tmpfs(scratch / "disk", "size=2m");
+      send_stderr_to(scratch / "stderr");
+      if (!start(small_settings(scratch / "disk/run"))) std::_Exit(1);
+      push(testing::alloc_record(now_ns(), 1, 1).header);
+      const int filler = open((scratch / "disk/filler").c_str(), O_WRONLY | O_CREAT, 0644);
+      const std::string block(4096, 'x');
+      while (write(filler, block.data(), block.size()) > 0) continue;
+      if (push_until_inactive() < 0) std::_Exit(2);
+      if (trains) promote("step");
+      if (trains != promoted()) std::_Exit(3);
+      stop(0, 0);
+      const auto files = testing::files_in(scratch / "disk");
+      if (!trains) std::_Exit(std::filesystem::exists(scratch / "disk/run") ? 4 : 0);
+      if (!only_file(scratch / "disk/run", ".ring").ends_with(".ring")) std::_Exit(5);
+      if (only_file(scratch / "disk/run", ".ring").find(".pending") != std::string::npos) std::_Exit(6);
+    });
+    EXPECT_EQ(status, 0) << trains;
+  }
 }
 
 TEST(DiskFault, ADirectoryThatIsAFile) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 
 #include "recorder/testing/child.hpp"
 #include "recorder/testing/records.hpp"
@@ -127,6 +128,7 @@ TEST_F(DrainTest, ADamagedRingIsSkippedAndTheOthersAreNot) {
 TEST_F(DrainTest, TailsStayWhereTheyAreWhenTheTraceCannotBeWritten) {
   RingHeader* ring = rings_.claim(RingMap::Which::kAny);
   ASSERT_TRUE(write_record(*ring, alloc_record(1, 1, 1).header));
+  std::filesystem::remove_all(scratch_.path());
   close(files_.trace_fd());
   EXPECT_NE(drain_->pass(), std::nullopt);
   EXPECT_EQ(ring->tail.load(), 0u);

@@ -44,15 +44,19 @@ std::uint64_t number(std::string_view text) {
   return value;
 }
 
+// Clock ticks since boot; 0 when /proc does not say.
+std::uint64_t start_ticks(pid_t pid) {
+  const auto stat = read_small_file(("/proc/" + std::to_string(pid) + "/stat").c_str());
+  const std::size_t name_end = stat ? stat->rfind(')') : std::string::npos;  // the name may hold blanks and brackets
+  return name_end == std::string::npos ? 0 : number(word(std::string_view(*stat).substr(name_end + 1), 19));
+}
+
 // Seconds since the epoch; 0 when /proc does not say.
 std::uint64_t start_seconds(pid_t pid) {
-  const auto stat = read_small_file(("/proc/" + std::to_string(pid) + "/stat").c_str());
   const auto boot = read_small_file("/proc/stat", 1 << 20);
-  if (!stat || !boot) return 0;
-  const std::size_t name_end = stat->rfind(')');  // the program's name may hold blanks and brackets
-  const std::size_t btime = boot->find("\nbtime ");
-  if (name_end == std::string::npos || btime == std::string::npos) return 0;
-  const std::uint64_t ticks = number(word(std::string_view(*stat).substr(name_end + 1), 19));
+  const std::size_t btime = boot ? boot->find("\nbtime ") : std::string::npos;
+  const std::uint64_t ticks = start_ticks(pid);
+  if (btime == std::string::npos || ticks == 0) return 0;
   const long per_second = sysconf(_SC_CLK_TCK);
   return number(word(std::string_view(*boot).substr(btime), 1)) +
          ticks / static_cast<std::uint64_t>(per_second > 0 ? per_second : 100);
@@ -84,6 +88,8 @@ Identity identify_process() noexcept {
   self.attempt = first_number({"TORCHELASTIC_RESTART_COUNT", "SLURM_RESTART_COUNT"}, 0);
   return self;
 }
+
+std::uint64_t process_start_ticks() { return start_ticks(getpid()); }
 
 std::string launch_stamp() {
   const pid_t pid = started_by_a_launcher() ? getppid() : getpid();

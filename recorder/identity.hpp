@@ -20,6 +20,10 @@ struct Identity {
 // Slurm's are set for every process, so they count least.
 Identity identify_process() noexcept;
 
+// When this process began, in clock ticks since boot; 0 when /proc does not say. With host, boot and number it names
+// one process, whatever program it runs.
+std::uint64_t process_start_ticks();
+
 // A stamp of the launch that all its ranks on a host compute alike: start time (UTC) and pid of the process that
 // started them. That is the parent where LOCAL_RANK or a multiprocessing child shows it, else the process itself.
 std::string launch_stamp();

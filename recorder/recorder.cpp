@@ -20,6 +20,8 @@ enum class State : std::uint32_t { kIdle, kPending, kRecording, kStopped, kRefus
 
 constinit std::atomic<State> g_state{State::kIdle};
 constinit std::atomic<Level> g_level{Level::kOff};
+// What promote() had to do is done.
+constinit std::atomic<bool> g_promoted{false};
 constinit std::atomic<std::uint64_t> g_next_id{1};
 // Of the recording in force, or of the next one; g_epoch is this or kNoEpoch. A fork's child counts on, so that what
 // its thread remembers of the parent's rings is void.
@@ -122,21 +124,26 @@ bool start(const Settings& settings) noexcept {
 }
 
 void promote(std::string_view why) noexcept {
-  if (g_state.load(std::memory_order_acquire) == State::kRecording) [[likely]]
+  if (g_promoted.load(std::memory_order_acquire)) [[likely]]
     return;
   {
     const ControlLock lock;
-    const State state = g_state.load(std::memory_order_acquire);
+    State state = g_state.load(std::memory_order_acquire);
+    if (state == State::kIdle || g_promoted.load(std::memory_order_relaxed)) return;
+    Recording* const recording = g_recording.load(std::memory_order_acquire);
+    // Recording may have ended before, because the disk was full, say: the trace has its start even so.
+    const bool has_files = recording != nullptr && (state == State::kPending || recording->rings().stopped());
+    if (state == State::kStopped && !has_files) return;
     // What was held back of a process that trains belongs into the log, also why nothing can be recorded of it.
-    if (state != State::kIdle) log().release();
-    if (state != State::kPending) return;
-    g_recording.load(std::memory_order_acquire)->promote(rank_from_groups());
-    g_state.store(State::kRecording, std::memory_order_release);
+    log().release();
+    if (has_files) recording->promote(rank_from_groups());
+    if (state == State::kPending) g_state.compare_exchange_strong(state, State::kRecording, std::memory_order_acq_rel);
+    g_promoted.store(true, std::memory_order_release);
   }
   fact("promoted", why);
 }
 
-bool promoted() noexcept { return g_state.load(std::memory_order_acquire) == State::kRecording; }
+bool promoted() noexcept { return g_promoted.load(std::memory_order_acquire); }
 
 void hook_state(unsigned hook, std::string_view name, bool active, std::string_view detail) noexcept {
   const ControlLock lock;
@@ -151,17 +158,22 @@ void set_exception(std::string_view type, std::string_view message) noexcept {
 
 void stop(int status, int signal) noexcept {
   const ControlLock lock;
-  if (!started(g_state.load(std::memory_order_acquire))) return;
+  ExitDetails details = exit_details();
+  details.status = status;
+  details.signal = signal;
+  Recording* const recording = g_recording.load(std::memory_order_acquire);
+  if (!started(g_state.load(std::memory_order_acquire))) {
+    if (recording != nullptr) recording->end_stopped(details);
+    return;
+  }
   if (t_state.epoch == g_epoch.load(std::memory_order_acquire)) {
     settle_stale(*t_state.ring, ~std::uint64_t{0}, now_ns());
   }
   g_epoch.store(kNoEpoch, std::memory_order_release);
-  ExitDetails details = exit_details();
-  details.status = status;
-  details.signal = signal;
-  if (!g_recording.load(std::memory_order_acquire)->close(details)) {
+  if (!recording->close(details)) {
     log().line("the writer did not come to an end in time; what it had not written is in the ring");
   }
+  recording->end_stopped(details);  // when the disk did not take the end
   // Once more: the writer may have followed the control file in the meantime.
   g_epoch.store(kNoEpoch, std::memory_order_release);
   g_state.store(State::kStopped, std::memory_order_release);
@@ -178,6 +190,7 @@ void fork_child() noexcept {
   g_epoch.store(kNoEpoch, std::memory_order_release);
   g_recording_epoch.fetch_add(1);
   if (Recording* parents = g_recording.exchange(nullptr)) parents->abandon();
+  g_promoted.store(false, std::memory_order_release);
   renew_log_after_fork();
   g_state.store(State::kIdle, std::memory_order_release);
 }

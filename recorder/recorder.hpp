@@ -37,9 +37,10 @@ Level level() noexcept;
 // nothing can be recorded here; the process is then left alone for good. Idempotent.
 bool start(const Settings& settings) noexcept;
 
-// The process trains: its trace gets its name. Idempotent, cheap when done. `why` is kept as a fact.
+// The process trains: its trace gets its name. Idempotent, cheap when done. `why` is kept as a fact. Where nothing can
+// be recorded, or no more, the log tells now why.
 void promote(std::string_view why) noexcept;
-bool promoted() noexcept;
+bool promoted() noexcept;  // nothing is left to do for promote()
 
 // Copies one record (header.slots slots, contiguous) into the calling thread's ring. False: dropped and counted.
 bool push(const RecordHeader& record) noexcept;

@@ -36,6 +36,7 @@ std::optional<std::string> Recording::open(const std::string& directory) {
     files_.close();
     return error;
   }
+  rings_.take_descriptor_from([](void* files) { return static_cast<RunFiles*>(files)->ring_fd(); }, &files_);
   start_ = {rings_.header().start_monotonic_ns, rings_.header().start_realtime_ns};
   trace_.emplace(files_, settings_.max_trace_bytes);
   drain_.emplace(rings_, *trace_);
@@ -95,6 +96,14 @@ bool Recording::close(const ExitDetails& details) noexcept {
   return true;
 }
 
+void Recording::end_stopped(const ExitDetails& details) noexcept {
+  if (!rings_.stopped()) return;
+  if (promoted_.load(std::memory_order_acquire))
+    rings_.note_exit(details.status);
+  else
+    files_.discard();
+}
+
 void Recording::abandon() noexcept {
   files_.close();
   rings_.unmap();
@@ -105,6 +114,7 @@ void Recording::run() {
       [](void* self) {
         auto* recording = static_cast<Recording*>(self);
         recording->events_.failed();
+        recording->rings_.note_stop("no memory to write the trace");
         log().bare_line("no memory to write the trace; recording is off for the rest of this process");
         recording->ended_.set();
       },
@@ -210,10 +220,11 @@ void Recording::finish() {
 }
 
 // Recording is over for good: one line, and the job runs on. What is in trace and ring stays for the reader.
-void Recording::fail(const std::string& sentence) {
+void Recording::fail(std::string_view sentence) {
   failed_ = true;
   events_.failed();
-  log().line(sentence + "; recording is off for the rest of this process");
+  rings_.note_stop(sentence);
+  log().line(std::string(sentence) + "; recording is off for the rest of this process");
 }
 
 }  // namespace plumbline::recorder

@@ -38,6 +38,9 @@ class Recording {
   // did not come to an end in time; ring and trace then hold everything but the end.
   bool close(const ExitDetails& details) noexcept;
 
+  // The process ends after its recording had: files that show no training go, others learn how it ended.
+  void end_stopped(const ExitDetails& details) noexcept;
+
   // For the child of a fork: lets go of the parent's files and memory.
   void abandon() noexcept;
 
@@ -53,7 +56,7 @@ class Recording {
   void sample(std::uint64_t now);
   bool flush(std::uint64_t now);
   void finish();
-  void fail(const std::string& sentence);
+  void fail(std::string_view sentence);
 
   Settings settings_;
   HookTable& hooks_;

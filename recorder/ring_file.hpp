@@ -79,6 +79,12 @@ struct RingFileHeader {
   std::atomic<std::uint64_t> clean_end;            // 1: the exit handler ran and everything was drained
   std::atomic<std::uint64_t> dropped[kKindCount];  // events dropped, by Kind, over all threads
   std::atomic<std::uint64_t> hook_fired[64];       // by hook number: firings on threads without a ring
+  // Of a process that outlived its recording (a full disk, a deleted trace): zero where it did not.
+  std::atomic<std::uint64_t> stopped_ns;  // when recording ended; stop_reason says why
+  std::atomic<std::uint64_t> exit_ns;     // when the process came to its end, with exit_status
+  std::int32_t exit_status;
+  std::uint32_t reserved2;
+  char stop_reason[256];
 };
 static_assert(sizeof(RingFileHeader) <= kRingFileHeaderBytes);
 

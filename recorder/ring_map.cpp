@@ -49,7 +49,7 @@ std::vector<std::uint64_t> plan_rings(const Settings& settings) {
   return capacities;
 }
 
-void copy_text(char* to, std::size_t size, const std::string& text) {
+void copy_text(char* to, std::size_t size, std::string_view text) {
   const std::size_t length = std::min(size - 1, text.size());
   std::memcpy(to, text.data(), length);
   std::memset(to + length, 0, size - length);
@@ -83,7 +83,6 @@ std::optional<std::string> RingMap::create(int fd, const Settings& settings, con
            std::strerror(errno);
   }
   fd_ = fd;
-  identity_ = identity_of(fd);
   base_ = static_cast<std::byte*>(mapping);
   bytes_ = total;
 
@@ -136,8 +135,11 @@ RingHeader* RingMap::claim(Which which) noexcept {
 }
 
 int RingMap::allocate(std::uint64_t offset, std::uint64_t bytes) noexcept {
-  if (identity_of(fd_) != identity_) return EBADF;
-  return posix_fallocate(fd_, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  const int saved_errno = errno;
+  const int fd = descriptor_ != nullptr ? descriptor_(owner_) : fd_;
+  const int error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  errno = saved_errno;
+  return error;
 }
 
 void RingMap::release(RingHeader& ring) noexcept {
@@ -169,6 +171,16 @@ void RingMap::name_trace(const std::string& trace_name, const Identity& identity
   copy_text(head.trace_name, sizeof(head.trace_name), trace_name);
   head.rank = identity.rank;
   head.attempt = identity.attempt;
+}
+
+void RingMap::note_stop(std::string_view reason) noexcept {
+  copy_text(header().stop_reason, sizeof(RingFileHeader::stop_reason), reason);
+  header().stopped_ns.store(monotonic_ns(), std::memory_order_release);
+}
+
+void RingMap::note_exit(std::int32_t status) noexcept {
+  header().exit_status = status;
+  header().exit_ns.store(monotonic_ns(), std::memory_order_release);
 }
 
 void RingMap::unmap() noexcept {

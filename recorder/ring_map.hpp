@@ -7,8 +7,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "recorder/file_io.hpp"
 #include "recorder/identity.hpp"
 #include "recorder/ring.hpp"
 #include "recorder/settings.hpp"
@@ -20,6 +20,13 @@ class RingMap {
   // Lays the file out and maps it. A sentence when that fails.
   std::optional<std::string> create(int fd, const Settings& settings, const Identity& identity,
                                     const std::string& trace_name);
+
+  // Who gives the file's descriptor from now on: the job may close the one that create() was given. From any thread.
+  using Descriptor = int (*)(void* owner);
+  void take_descriptor_from(Descriptor descriptor, void* owner) noexcept {
+    descriptor_ = descriptor;
+    owner_ = owner;
+  }
 
   enum class Which { kAny, kSmall };
   // A ring for the calling thread; null when all are taken or the disk is full (see allocation_failed()).
@@ -45,14 +52,21 @@ class RingMap {
   // Stores what promote() learnt, for a reader that finds the ring alone.
   void name_trace(const std::string& trace_name, const Identity& identity) noexcept;
 
+  // Recording is over though the process is not, and why; then that the process came to its end. For the reader, who
+  // would else take it for one that was killed.
+  void note_stop(std::string_view reason) noexcept;
+  bool stopped() const noexcept { return header().stopped_ns.load(std::memory_order_acquire) != 0; }
+  void note_exit(std::int32_t status) noexcept;
+
   // In the child of a fork: the parent's rings must not be written to.
   void unmap() noexcept;
 
  private:
   int allocate(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
-  int fd_ = -1;
-  FileIdentity identity_;
+  int fd_ = -1;  // as create() was given it
+  Descriptor descriptor_ = nullptr;
+  void* owner_ = nullptr;
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
   std::atomic<int> allocation_error_{0};

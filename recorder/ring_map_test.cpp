@@ -32,6 +32,7 @@ class RingMapTest : public ::testing::Test {
     identity.attempt = 1;
     identity.boot_id = "boot";
     EXPECT_EQ(map_.create(fd_, settings, identity, "trace.plt"), std::nullopt);
+    map_.take_descriptor_from([](void* fd) { return *static_cast<int*>(fd); }, &fd_);
     return map_;
   }
   void TearDown() override {
@@ -147,15 +148,26 @@ TEST_F(RingMapTest, HookCountsAreSummedOverRings) {
   EXPECT_EQ(map.hook_total(2), 0u);
 }
 
-TEST_F(RingMapTest, AClosedDescriptorIsNeverAllocatedThrough) {
+TEST_F(RingMapTest, ADescriptorThatIsLostLeavesNoRoomForAnotherRing) {
   RingMap& map = create(16 << 10, 1 << 20);
   close(fd_);
-  fd_ = open((scratch_ / "the-jobs-own").c_str(), O_RDWR | O_CREAT, 0644);
+  fd_ = -1;
   EXPECT_EQ(map.claim(RingMap::Which::kAny), nullptr);
   EXPECT_EQ(map.allocation_failed(), EBADF);
-  struct stat status {};
-  fstat(fd_, &status);
-  EXPECT_EQ(status.st_size, 0);
+}
+
+TEST_F(RingMapTest, TellsThatRecordingStoppedAndHowTheProcessEnded) {
+  RingMap& map = create(16 << 10, 1 << 20);
+  EXPECT_FALSE(map.stopped());
+  map.note_stop("the disk is full");
+  EXPECT_TRUE(map.stopped());
+  EXPECT_STREQ(map.header().stop_reason, "the disk is full");
+  EXPECT_EQ(map.header().exit_ns, 0u);
+  map.note_exit(3);
+  EXPECT_GE(map.header().exit_ns, map.header().stopped_ns);
+  EXPECT_EQ(map.header().exit_status, 3);
+  map.note_stop(std::string(1000, 'x'));
+  EXPECT_EQ(std::string(map.header().stop_reason).size(), sizeof(RingFileHeader::stop_reason) - 1);
 }
 
 TEST(RingMap, ALimitOnFileSizesIsAnErrorAndNotASignal) {

@@ -43,11 +43,6 @@ std::string with_suffix(const std::string& stem, int attempt) {
 
 int create_new(const std::string& path) { return open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644); }
 
-// Leaves a number alone that has become somebody else's.
-void close_own(int fd, const FileIdentity& identity) {
-  if (fd >= 0 && identity_of(fd) == identity) close(fd);
-}
-
 // Never replaces a file. link() is the portable way; file systems without hard links take the second.
 bool rename_to_free_name(const std::string& from, const std::string& to) {
   if (link(from.c_str(), to.c_str()) == 0) {
@@ -92,17 +87,17 @@ std::optional<std::string> RunFiles::create(const std::string& directory, const 
   const std::string stem = ".pending-" + file_name_part(identity.host) + "-" + std::to_string(identity.pid);
   for (int i = 0; i < kMostSuffixes; ++i) {
     stem_ = with_suffix(stem, i);
-    trace_fd_ = create_new(path_of(stem_ + ".plt"));
-    if (trace_fd_ < 0 && errno == EEXIST) continue;
-    if (trace_fd_ < 0) break;
-    ring_fd_ = create_new(path_of(stem_ + ".ring"));
-    if (ring_fd_ >= 0) {
-      trace_identity_ = identity_of(trace_fd_);
-      ring_identity_ = identity_of(ring_fd_);
+    const int trace = create_new(path_of(stem_ + ".plt"));
+    if (trace < 0 && errno == EEXIST) continue;
+    if (trace < 0) break;
+    const int ring = create_new(path_of(stem_ + ".ring"));
+    if (ring >= 0) {
+      trace_.adopt(trace);
+      ring_.adopt(ring);
       return std::nullopt;
     }
     const int error = errno;
-    ::close(trace_fd_);
+    ::close(trace);
     unlink(path_of(stem_ + ".plt").c_str());
     errno = error;
     if (error != EEXIST) break;
@@ -133,9 +128,12 @@ bool RunFiles::promote(const Identity& identity) {
   return false;
 }
 
-bool RunFiles::replace_trace(const std::string& new_path) {
+bool RunFiles::replace_trace(const std::string& new_path, OwnFile& file) {
   const std::lock_guard lock(names_);
-  return rename(new_path.c_str(), path_of(stem_ + ".plt").c_str()) == 0;
+  if (rename(new_path.c_str(), path_of(stem_ + ".plt").c_str()) != 0) return false;
+  trace_.close();
+  trace_ = std::exchange(file, OwnFile());
+  return true;
 }
 
 void RunFiles::remove_ring() {
@@ -150,22 +148,28 @@ void RunFiles::discard() {
   rmdir(directory_.c_str());
 }
 
-void RunFiles::replace_trace_fd(int fd) {
-  const int old = std::exchange(trace_fd_, fd);
-  close_own(old, std::exchange(trace_identity_, identity_of(fd)));
-}
-
 void RunFiles::close() {
-  // Forgotten before they are closed: a fork in between must not close a number that the job got in the meantime.
-  close_own(std::exchange(trace_fd_, -1), trace_identity_);
-  close_own(std::exchange(ring_fd_, -1), ring_identity_);
+  trace_.close();
+  ring_.close();
 }
 
-std::optional<std::string> RunFiles::lost() const {
+int RunFiles::trace_fd() {
+  const std::lock_guard lock(names_);
+  return trace_.fd(path_of(stem_ + ".plt"));
+}
+
+int RunFiles::ring_fd() {
+  const std::lock_guard lock(names_);
+  return ring_.fd(path_of(stem_ + ".ring"));
+}
+
+std::optional<std::string> RunFiles::lost() {
   struct stat status {};
-  if (identity_of(trace_fd_) != trace_identity_) return "the job closed the descriptor of the trace in " + directory_;
-  if (fstat(trace_fd_, &status) != 0 || status.st_nlink == 0) return "the trace in " + directory_ + " was deleted";
-  return std::nullopt;
+  const int fd = trace_fd();
+  if (fd >= 0 && fstat(fd, &status) == 0 && status.st_nlink != 0) return std::nullopt;
+  if (fd >= 0 || errno == ENOENT) return "the trace in " + directory_ + " was deleted";
+  return "the job closed the descriptor of the trace in " + directory_ +
+         ", and it cannot be opened again: " + std::strerror(errno);
 }
 
 std::string RunFiles::trace_path() const {

@@ -6,7 +6,8 @@
 //   files.promote(identity);            // rank3-a0-<host>-<pid>.plt and .ring
 //
 // Names are for people and are never parsed. A file is never overwritten: a name that is taken gets the suffix .1, .2 …
-// promote() may run beside replace_trace(); everything else is for one thread at a time.
+// promote(), trace_fd() and ring_fd() may run beside each other and beside replace_trace(); everything else is for one
+// thread at a time.
 #pragma once
 
 #include <mutex>
@@ -33,22 +34,20 @@ class RunFiles {
   // Gives the files their lasting name. False, with the old names kept, when the directory refuses.
   bool promote(const Identity& identity);
 
-  // Renames `new_path` over the trace.
-  bool replace_trace(const std::string& new_path);
+  // Renames `new_path` over the trace and takes its descriptor over.
+  bool replace_trace(const std::string& new_path, OwnFile& file);
 
   void remove_ring();
   // Deletes both files, and the directory when nothing else is in it.
   void discard();
-  // Closes the descriptors, but for one that the job has closed before.
   void close();
 
-  // Why nothing more may be written: somebody has deleted the trace, or the job has closed its descriptor, whose number
-  // may by now be a file of the job's.
-  std::optional<std::string> lost() const;
+  // Why nothing more may be written: somebody has deleted the trace.
+  std::optional<std::string> lost();
 
-  int trace_fd() const { return trace_fd_; }
-  int ring_fd() const { return ring_fd_; }
-  void replace_trace_fd(int fd);
+  // Good at this moment: to be asked for before each use, see OwnFile.
+  int trace_fd();
+  int ring_fd();
   const std::string& directory() const { return directory_; }
   std::string trace_path() const;
   std::string trace_name() const;  // file name alone
@@ -60,10 +59,8 @@ class RunFiles {
   mutable std::mutex names_;
   std::string directory_;
   std::string stem_;
-  int trace_fd_ = -1;
-  int ring_fd_ = -1;
-  FileIdentity trace_identity_;
-  FileIdentity ring_identity_;
+  OwnFile trace_;
+  OwnFile ring_;
 };
 
 }  // namespace plumbline::recorder

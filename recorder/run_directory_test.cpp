@@ -102,9 +102,13 @@ TEST(RunFiles, ANewTraceTakesThePlaceOfTheOld) {
   const ScratchDirectory scratch;
   RunFiles files;
   ASSERT_EQ(files.create(scratch / "run", identity(0)), std::nullopt);
-  std::ofstream(scratch / "run/.new") << "shorter";
-  ASSERT_TRUE(files.replace_trace(scratch / "run/.new"));
-  EXPECT_NE(files.lost(), std::nullopt);
+  OwnFile anew;
+  anew.adopt(open((scratch / "run/.new").c_str(), O_RDWR | O_CREAT | O_EXCL, 0644));
+  const FileIdentity identity_of_new = identity_of(anew.fd(scratch / "run/.new"));
+  ASSERT_TRUE(files.replace_trace(scratch / "run/.new", anew));
+  EXPECT_EQ(identity_of(files.trace_fd()), identity_of_new);
+  EXPECT_EQ(files.lost(), std::nullopt);
+  EXPECT_EQ(files_in(scratch / "run"), (Names{".pending-node7-42.plt", ".pending-node7-42.ring"}));
   files.close();
 }
 
@@ -118,19 +122,58 @@ TEST(RunFiles, KnowWhenTheirTraceIsLost) {
   files.close();
 }
 
-TEST(RunFiles, KnowWhenTheirDescriptorIsSomebodyElses) {
+TEST(RunFiles, AreOpenedAnewWhenTheirDescriptorIsSomebodyElses) {
   const ScratchDirectory scratch;
   RunFiles files;
   ASSERT_EQ(files.create(scratch / "run", identity(0)), std::nullopt);
+  const FileIdentity trace = identity_of(files.trace_fd());
   const int fd = files.trace_fd();
   close(fd);
-  EXPECT_NE(files.lost()->find("closed the descriptor"), std::string::npos);
   std::ofstream(scratch / "the-jobs-own") << "data";
   const int jobs = open((scratch / "the-jobs-own").c_str(), O_RDWR);
-  ASSERT_EQ(jobs, fd);
-  EXPECT_NE(files.lost()->find("closed the descriptor"), std::string::npos);
+  ASSERT_EQ(dup2(jobs, fd), fd);
+  ASSERT_TRUE(files.promote(identity(0))) << "found under its present name too";
+  EXPECT_EQ(files.lost(), std::nullopt);
+  EXPECT_NE(files.trace_fd(), fd);
+  EXPECT_EQ(identity_of(files.trace_fd()), trace);
   files.close();
-  EXPECT_EQ(close(jobs), 0) << "it was the job's to close";
+  EXPECT_EQ(close(fd), 0) << "it was the job's to close";
+  close(jobs);
+}
+
+TEST(RunFiles, ADescriptorThatIsGoneIsOpenedAnew) {
+  const ScratchDirectory scratch;
+  RunFiles files;
+  ASSERT_EQ(files.create(scratch / "run", identity(0)), std::nullopt);
+  const FileIdentity ring = identity_of(files.ring_fd());
+  close(files.ring_fd());
+  EXPECT_EQ(identity_of(files.ring_fd()), ring);
+  files.close();
+}
+
+// A daemon closes everything and takes its next three files for standard input, output and error.
+TEST(RunFiles, HaveHighNumbers) {
+  const ScratchDirectory scratch;
+  RunFiles files;
+  ASSERT_EQ(files.create(scratch / "run", identity(0)), std::nullopt);
+  EXPECT_GE(files.trace_fd(), 100);
+  EXPECT_GE(files.ring_fd(), 100);
+  close(files.trace_fd());
+  EXPECT_GE(files.trace_fd(), 100);
+  EXPECT_TRUE((fcntl(files.trace_fd(), F_GETFD) & FD_CLOEXEC) != 0);
+  files.close();
+}
+
+TEST(RunFiles, AnotherFileUnderTheirNameIsNotTheirs) {
+  const ScratchDirectory scratch;
+  RunFiles files;
+  ASSERT_EQ(files.create(scratch / "run", identity(0)), std::nullopt);
+  close(files.trace_fd());
+  std::filesystem::rename(scratch / "run/.pending-node7-42.plt", scratch / "run/moved");
+  std::ofstream(scratch / "run/.pending-node7-42.plt") << "the job's";
+  EXPECT_EQ(files.trace_fd(), -1);
+  EXPECT_NE(files.lost()->find("was deleted"), std::string::npos);
+  files.close();
 }
 
 TEST(RunFiles, SayWhyTheyCannotBeMade) {

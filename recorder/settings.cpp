@@ -4,7 +4,6 @@
 
 #include <array>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -80,9 +79,20 @@ void apply(Settings& settings, const Setting& setting, std::string_view value, c
                                 std::string(setting.expects) + "; the default stays");
 }
 
-void read_environment(Settings& settings) {
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    std::string_view text(*entry);
+using Environment = std::vector<std::string_view>;
+
+// Empty when it is not there.
+std::string value_of(const Environment& environment, std::string_view name) {
+  for (const std::string_view text : environment) {
+    if (text.size() > name.size() && text.starts_with(name) && text[name.size()] == '=') {
+      return std::string(text.substr(name.size() + 1));
+    }
+  }
+  return {};
+}
+
+void read_environment(Settings& settings, const Environment& environment) {
+  for (const std::string_view text : environment) {
     if (!text.starts_with(kPrefix)) continue;
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos) continue;
@@ -99,12 +109,11 @@ void read_environment(Settings& settings) {
   }
 }
 
-void read_config(Settings& settings) {
-  const char* path = std::getenv("PLUMBLINE_CONFIG");
-  if (path == nullptr || *path == '\0') return;
-  const auto text = read_small_file(path, 1 << 20);
+void read_config(Settings& settings, const std::string& path) {
+  if (path.empty()) return;
+  const auto text = read_small_file(path.c_str(), 1 << 20);
   if (!text) {
-    settings.complaints.push_back(std::string("cannot read the settings file ") + path + ": " + std::strerror(errno));
+    settings.complaints.push_back("cannot read the settings file " + path + ": " + std::strerror(errno));
     return;
   }
   std::string error;
@@ -115,9 +124,9 @@ void read_config(Settings& settings) {
       known = true;
       apply(settings, setting, value, key);
     }
-    if (!known) settings.complaints.push_back(std::string(path) + ": " + key + " is not a setting of Plumbline");
+    if (!known) settings.complaints.push_back(path + ": " + key + " is not a setting of Plumbline");
   }
-  if (!error.empty()) settings.complaints.push_back(std::string(path) + ": " + error);
+  if (!error.empty()) settings.complaints.push_back(path + ": " + error);
 }
 
 }  // namespace
@@ -142,16 +151,22 @@ std::string_view level_name(Level level) noexcept {
 }
 
 Settings load_settings() noexcept {
+  Environment environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) environment.emplace_back(*entry);
+  return load_settings(environment);
+}
+
+Settings load_settings(const Environment& environment) noexcept {
   Settings settings;
-  read_config(settings);
-  read_environment(settings);
+  read_config(settings, value_of(environment, "PLUMBLINE_CONFIG"));
+  read_environment(settings, environment);
   if (settings.cache.empty()) {
-    const char* base = std::getenv("XDG_CACHE_HOME");
-    const char* home = std::getenv("HOME");
-    if (base != nullptr && *base != '\0') {
-      settings.cache = std::string(base) + "/plumbline";
-    } else if (home != nullptr && *home != '\0') {
-      settings.cache = std::string(home) + "/.cache/plumbline";
+    const std::string base = value_of(environment, "XDG_CACHE_HOME");
+    const std::string home = value_of(environment, "HOME");
+    if (!base.empty()) {
+      settings.cache = base + "/plumbline";
+    } else if (!home.empty()) {
+      settings.cache = home + "/.cache/plumbline";
     }
   }
   return settings;

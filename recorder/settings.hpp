@@ -34,5 +34,7 @@ std::string_view level_name(Level level) noexcept;
 
 // Reads environment and file. Never throws; what is wrong becomes a complaint and the default stays.
 Settings load_settings() noexcept;
+// The same from another process's environment, NAME=VALUE each.
+Settings load_settings(const std::vector<std::string_view>& environment) noexcept;
 
 }  // namespace plumbline::recorder

@@ -16,17 +16,33 @@ constexpr std::uint64_t kHeadFraction = 10;  // the job's start keeps a tenth of
 constexpr std::uint64_t kTailFraction = 2;   // the newest frames keep half: so a rewrite is rare
 constexpr std::size_t kCopyBytes = 1 << 20;
 
-// Appends a range of one file to another. 0, or errno.
-int copy_range(int from, std::uint64_t from_offset, std::uint64_t bytes, int to, std::uint64_t to_offset,
+// The trace anew, beside the old one until it is whole.
+struct Shorter {
+  std::string path;
+  OwnFile file;
+  std::uint64_t bytes = 0;
+
+  // 0, or errno.
+  int append(std::span<const std::uint8_t> data) {
+    const int fd = file.fd(path);
+    if (fd < 0) return errno;
+    const int error = write_at(fd, data, bytes);
+    if (error == 0) bytes += data.size();
+    return error;
+  }
+};
+
+// Appends a range of the trace. 0, or errno.
+int copy_range(RunFiles& files, std::uint64_t offset, std::uint64_t bytes, Shorter& to,
                std::vector<std::uint8_t>& buffer) {
   while (bytes > 0) {
-    const std::size_t part = std::min<std::uint64_t>(bytes, kCopyBytes);
-    buffer.resize(part);
-    if (const int error = read_at(from, buffer, from_offset); error != 0) return error;
-    if (const int error = write_at(to, buffer, to_offset); error != 0) return error;
-    from_offset += part;
-    to_offset += part;
-    bytes -= part;
+    buffer.resize(std::min<std::uint64_t>(bytes, kCopyBytes));
+    const int from = files.trace_fd();
+    if (from < 0) return errno;
+    if (const int error = read_at(from, buffer, offset); error != 0) return error;
+    if (const int error = to.append(buffer); error != 0) return error;
+    offset += buffer.size();
+    bytes -= buffer.size();
   }
   return 0;
 }
@@ -95,10 +111,14 @@ std::size_t TraceWriter::end_of_head() const {
 }
 
 std::optional<std::string> TraceWriter::rewrite(const std::vector<bool>& leave_out) {
-  const std::string path = files_.directory() + "/." + files_.trace_name() + ".shorter";
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd < 0) return "cannot shorten the trace, " + path + ": " + std::strerror(errno);
-
+  Shorter shorter{files_.directory() + "/." + files_.trace_name() + ".shorter", {}, 0};
+  // One that is there was left by a process that was killed while it wrote it, and whose trace is gone since: the name
+  // of a trace is taken once.
+  unlink(shorter.path.c_str());
+  shorter.file.adopt(open(shorter.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (shorter.file.fd(shorter.path) < 0) {
+    return "cannot shorten the trace, " + shorter.path + ": " + std::strerror(errno);
+  }
   MessageBuilder builder;
   MessageBuffer message;
   append_evicted_message(builder, evicted_, message);
@@ -107,37 +127,33 @@ std::optional<std::string> TraceWriter::rewrite(const std::vector<bool>& leave_o
   std::vector<FrameEntry> index;
   std::vector<std::uint8_t> buffer;
   std::uint64_t from = 0;
-  std::uint64_t to = 0;
   bool noted = false;
   for (std::size_t i = 0; i < index_.size() && !failure && error == 0; ++i) {
     if (leave_out[i] && !noted) {
       noted = true;
-      error = write_at(fd, compressed_, to);
+      error = shorter.append(compressed_);
       index.push_back({static_cast<std::uint32_t>(compressed_.size()),
                        static_cast<std::uint32_t>(message.size()),
                        FrameKind::kEvicted,
                        evicted_.summary.first_ns,
                        evicted_.summary.last_ns,
                        {}});
-      to += compressed_.size();
     }
     if (!leave_out[i] && error == 0) {
-      error = copy_range(files_.trace_fd(), from, index_[i].compressed, fd, to, buffer);
+      error = copy_range(files_, from, index_[i].compressed, shorter, buffer);
       index.push_back(index_[i]);
-      to += index_[i].compressed;
     }
     from += index_[i].compressed;
   }
-  if (error == 0 && !failure && !files_.replace_trace(path)) error = errno;
-  if (error != 0) failure = "cannot shorten the trace, " + path + ": " + std::strerror(error);
+  if (error == 0 && !failure && !files_.replace_trace(shorter.path, shorter.file)) error = errno;
+  if (error != 0) failure = "cannot shorten the trace, " + shorter.path + ": " + std::strerror(error);
   if (failure) {
-    close(fd);
-    unlink(path.c_str());
+    shorter.file.close();
+    unlink(shorter.path.c_str());
     return failure;
   }
-  files_.replace_trace_fd(fd);
   index_ = std::move(index);
-  offset_ = to;
+  offset_ = shorter.bytes;
   return std::nullopt;
 }
 

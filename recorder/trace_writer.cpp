@@ -61,10 +61,15 @@ std::optional<std::string> TraceWriter::compress(std::span<const std::uint8_t> m
 }
 
 std::optional<std::string> TraceWriter::write_compressed() {
-  const int fd = files_.trace_fd();
-  if (const int error = write_at(fd, compressed_, offset_); error != 0) {
+  int error = EBADF;
+  // Once more when the job has closed the descriptor right under the write.
+  for (int attempt = 0; attempt < 2 && error == EBADF; ++attempt) {
+    const int fd = files_.trace_fd();
+    error = fd < 0 ? errno : write_at(fd, compressed_, offset_);
+  }
+  if (error != 0) {
     // A part of a frame at the end is legal, but a whole file is better.
-    if (ftruncate(fd, static_cast<off_t>(offset_)) != 0) errno = error;
+    if (ftruncate(files_.trace_fd(), static_cast<off_t>(offset_)) != 0) errno = error;
     return "cannot write to " + files_.trace_path() + ": " + std::strerror(error);
   }
   offset_ += compressed_.size();
