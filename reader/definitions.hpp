@@ -71,6 +71,14 @@ struct ExitInfo {
   std::string exception_message;
 };
 
+// Recording that ended by itself while the process ran on.
+struct RecordingStop {
+  std::uint64_t time_ns = 0;
+  std::string reason;         // a clause: "cannot write to …: No space left on device"
+  std::uint64_t exit_ns = 0;  // when the process came to its end, 0 when nobody saw that
+  int exit_status = -1;
+};
+
 // Frames that the size cap threw out.
 struct EvictedRange {
   std::uint64_t first_ns = 0;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -35,6 +36,12 @@ File& File::operator=(File&& other) noexcept {
 
 File::~File() {
   if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::uint64_t File::next_data(std::uint64_t offset) const {
+  const off_t data = lseek(descriptor_, static_cast<off_t>(offset), SEEK_DATA);
+  if (data >= 0) return std::min(static_cast<std::uint64_t>(data), size_);
+  return errno == ENXIO ? size_ : offset;  // other errors: the file system knows of no holes
 }
 
 std::size_t File::read_at(std::uint64_t offset, void* to, std::size_t bytes) const {

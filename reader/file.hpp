@@ -20,6 +20,8 @@ class File {
   const std::string& path() const { return path_; }
   // As it was when the file was opened: a file that grows is read up to there.
   std::uint64_t size() const { return size_; }
+  // The first place at or after `offset` that is not in a hole, which reads as zeros; size() when there is none.
+  std::uint64_t next_data(std::uint64_t offset) const;
   // Bytes read, fewer than asked for at the end of the file or after an error.
   std::size_t read_at(std::uint64_t offset, void* to, std::size_t bytes) const;
 

@@ -43,5 +43,17 @@ TEST(FileTest, MovesKeepItOpen) {
   EXPECT_EQ(byte, 'b');
 }
 
+TEST(FileTest, KnowsWhereItsDataIs) {
+  const testing::TempDir directory;
+  testing::write_file(directory / "f", std::string(4096, 'x'));
+  std::filesystem::resize_file(directory / "f", 100 << 20);
+  const auto file = File::open(directory / "f");
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file->next_data(0), 0U);
+  EXPECT_EQ(file->next_data(77), 77U);
+  EXPECT_EQ(file->next_data(50 << 20), file->size());
+  EXPECT_EQ(file->next_data(file->size()), file->size());
+}
+
 }  // namespace
 }  // namespace plumbline::reader

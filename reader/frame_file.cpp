@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 namespace plumbline::reader {
 namespace {
@@ -30,6 +31,28 @@ std::uint32_t load32(const std::uint8_t* bytes) {
 }
 
 bool skippable(std::uint32_t magic) { return (magic & kSkippableMask) == kSkippableMagic; }
+
+// The first place of a number in little-endian order, found by its last byte; npos when it is not there. What lies
+// behind damage may be gigabytes, most of it zeros.
+constexpr std::size_t npos = std::string_view::npos;
+template <class Matches>
+std::size_t find_number(std::span<const std::uint8_t> bytes, std::uint8_t last_byte, const Matches& matches) {
+  for (std::size_t at = 3; at < bytes.size(); ++at) {
+    const void* const found = std::memchr(bytes.data() + at, last_byte, bytes.size() - at);
+    if (found == nullptr) return npos;
+    at = static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) - bytes.data());
+    if (matches(load32(bytes.data() + at - 3))) return at - 3;
+  }
+  return npos;
+}
+
+// The first place where a frame may start.
+std::size_t find_frame(std::span<const std::uint8_t> bytes) {
+  const std::size_t zstd =
+      find_number(bytes, kZstdMagic >> 24, [](std::uint32_t number) { return number == kZstdMagic; });
+  if (zstd != npos) bytes = bytes.first(zstd + 3);
+  return std::min(zstd, find_number(bytes, kSkippableMagic >> 24, skippable));
+}
 
 }  // namespace
 
@@ -120,13 +143,10 @@ bool FrameFile::plausible_start(std::uint64_t offset, FrameBuffer& buffer) const
 
 // The next place at or after `offset` where a frame may start; the file's size when there is none.
 std::uint64_t FrameFile::find_magic(std::uint64_t offset, FrameBuffer& buffer) const {
-  while (offset + 4 <= file_.size()) {
+  for (offset = file_.next_data(offset); offset + 4 <= file_.size(); offset = file_.next_data(offset)) {
     const std::span<const std::uint8_t> bytes = buffer.window(file_, offset, 4);
     if (bytes.size() < 4) break;
-    for (std::size_t i = 0; i + 4 <= bytes.size(); ++i) {
-      const std::uint32_t word = load32(bytes.data() + i);
-      if (word == kZstdMagic || skippable(word)) return offset + i;
-    }
+    if (const std::size_t at = find_frame(bytes); at != npos) return offset + at;
     offset += bytes.size() - 3;
   }
   return file_.size();

@@ -1,7 +1,10 @@
 #include "reader/frame_file.hpp"
 
 #include <gtest/gtest.h>
+
 #include <zstd.h>
+#include <filesystem>
+#include <fstream>
 
 #include <random>
 
@@ -144,6 +147,35 @@ TEST(FrameFileTest, ManyFalseStartsEndInTime) {
     hostile.insert(hostile.end(), start.begin(), start.end());
   }
   EXPECT_TRUE(walk(hostile).texts.empty());
+}
+
+TEST(FrameFileTest, FramesBehindAHoleAreFoundAndTheHoleIsNotRead) {
+  testing::TempDir directory;
+  const Bytes first = frame("one");
+  testing::write_file(directory / "f", first);
+  std::filesystem::resize_file(directory / "f", std::uint64_t{1} << 40);
+  {
+    std::ofstream end(directory / "f", std::ios::binary | std::ios::app);
+    const Bytes last = frame("two");
+    end.write(reinterpret_cast<const char*>(last.data()), static_cast<std::streamsize>(last.size()));
+  }
+  const FrameFile file(std::move(*File::open(directory / "f")));
+  FrameBuffer buffer;
+  Frame found;
+  std::optional<Damage> damage;
+  FrameFile::Position at;
+  ASSERT_TRUE(file.next(at, buffer, found, damage));
+  ASSERT_TRUE(file.next(at, buffer, found, damage));
+  EXPECT_EQ(std::string(found.data.begin(), found.data.end()), "two");
+  EXPECT_EQ(damage->bytes, (std::uint64_t{1} << 40) - first.size());
+  EXPECT_FALSE(file.next(at, buffer, found, damage));
+}
+
+TEST(FrameFileTest, AFrameIsFoundWhereverTheEndOfAWindowFalls) {
+  for (std::size_t before = (64 << 10) - 6; before < (64 << 10) + 3; ++before) {
+    EXPECT_EQ(walk(join({Bytes(before, 0x18), frame("one")})).texts, (Texts{"one"})) << before;
+    EXPECT_EQ(walk(join({Bytes(before, 0), frame("one")})).texts, (Texts{"one"})) << before;
+  }
 }
 
 TEST(FrameFileTest, LoadsAFrameAgain) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ class RingSnapshot {
   const std::string& path() const { return file_.path(); }
   const RingOwner& owner() const { return owner_; }
   bool clean_end() const { return clean_end_; }
+  const std::optional<RecordingStop>& stop() const { return stop_; }
   const std::array<std::uint64_t, recorder::kKindCount>& dropped() const { return dropped_; }
   const std::array<std::uint64_t, 64>& hook_fired() const { return hook_fired_; }  // by hook number, all threads
   const std::vector<InFlightCall>& in_flight() const { return in_flight_; }
@@ -79,6 +81,7 @@ class RingSnapshot {
   File file_;
   RingOwner owner_;
   bool clean_end_ = false;
+  std::optional<RecordingStop> stop_;
   std::array<std::uint64_t, recorder::kKindCount> dropped_{};
   std::array<std::uint64_t, 64> hook_fired_{};
   std::vector<InFlightCall> in_flight_;

@@ -216,5 +216,23 @@ TEST_F(RingTest, ForeignAndCutOffFilesSayWhatTheyAre) {
   EXPECT_NE(RingSnapshot::open(path_).status().message().find("99"), std::string::npos);
 }
 
+TEST(RingSnapshotTest, TellsThatRecordingEndedBeforeTheProcess) {
+  const TempDir directory;
+  RingFile ring(1, 64);
+  ring.save(directory / "a.ring");
+  EXPECT_FALSE(RingSnapshot::open(directory / "a.ring")->stop());
+  ring.file_header().stopped_ns = 900;
+  std::strcpy(ring.file_header().stop_reason, "the disk is full");
+  ring.file_header().exit_ns = 1000;
+  ring.file_header().exit_status = 3;
+  ring.save(directory / "a.ring");
+  const auto snapshot = RingSnapshot::open(directory / "a.ring");
+  ASSERT_TRUE(snapshot.ok() && snapshot->stop());
+  EXPECT_EQ(snapshot->stop()->time_ns, 900U);
+  EXPECT_EQ(snapshot->stop()->reason, "the disk is full");
+  EXPECT_EQ(snapshot->stop()->exit_ns, 1000U);
+  EXPECT_EQ(snapshot->stop()->exit_status, 3);
+}
+
 }  // namespace
 }  // namespace plumbline::reader

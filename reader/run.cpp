@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "reader/launches.hpp"
 #include "reader/parallel.hpp"
 #include "reader/run_files.hpp"
 #include "reader/trace_impl.hpp"
@@ -12,45 +13,17 @@
 namespace plumbline::reader {
 namespace {
 
-// Two processes that claim the same rank of the same attempt belong to two launches, unless they ran side by side: then
-// the second is a helper of the first that inherited its environment.
-bool side_by_side(const Trace& earlier, const Trace& later) {
-  return earlier.process().boot_id == later.process().boot_id &&
-         later.process().start_monotonic_ns <= earlier.last_ns();
+std::string hidden_hint(const std::string& path) {
+  const Result<std::vector<TraceFiles>> hidden = find_traces(path, true);
+  if (!hidden.ok() || hidden->empty()) return path + " holds no trace.";
+  return path + " holds no trace, only hidden files of processes that had not shown that they train (" +
+         std::to_string(hidden->size()) + "); plumbline doctor names them.";
 }
 
 std::string subdirectory_hint(const std::string& path, const std::vector<std::string>& runs) {
-  if (runs.empty()) return path + " holds no trace.";
+  if (runs.empty()) return hidden_hint(path);
   return path + " holds no trace itself, but " + std::to_string(runs.size()) + " run director" +
          (runs.size() == 1 ? "y" : "ies") + ", " + runs.back() + " for one.";
-}
-
-// Gives every trace the number of its launch: the nth process of a rank and attempt, in the order of their starts,
-// belongs to launch n. Processes without a rank go with the launch that started last before them.
-int number_launches(std::vector<Trace>& traces, const std::function<void(Trace&, int)>& set) {
-  std::sort(traces.begin(), traces.end(), [](const Trace& a, const Trace& b) {
-    return a.process().start_realtime_ns < b.process().start_realtime_ns;
-  });
-  std::map<std::pair<int, int>, std::pair<const Trace*, int>> latest;
-  std::map<int, std::uint64_t> launch_start;
-  for (Trace& trace : traces) {
-    if (trace.rank() < 0) continue;
-    const auto key = std::pair(trace.rank(), trace.attempt());
-    int launch = 0;
-    if (const auto it = latest.find(key); it != latest.end())
-      launch = it->second.second + (side_by_side(*it->second.first, trace) ? 0 : 1);
-    latest.insert_or_assign(key, std::pair(&trace, launch));
-    launch_start.try_emplace(launch, trace.process().start_realtime_ns);
-    set(trace, launch);
-  }
-  for (Trace& trace : traces) {
-    if (trace.rank() >= 0) continue;
-    int launch = 0;
-    for (const auto& [number, start] : launch_start)
-      if (start <= trace.process().start_realtime_ns) launch = number;
-    set(trace, launch);
-  }
-  return launch_start.empty() ? 1 : launch_start.rbegin()->first + 1;
 }
 
 }  // namespace
@@ -87,11 +60,24 @@ Result<Run> Run::open(const std::string& path, const OpenOptions& options) {
     return Status(opened.front().status().code(), "None of the " + std::to_string(opened.size()) + " traces in " +
                                                       path + " can be read; the first: " + run.skipped_.front().why);
   }
-  run.launches_ = number_launches(run.traces_, [](Trace& trace, int launch) { trace.impl_->launch = launch; });
+  run.number_launches();
   std::stable_sort(run.traces_.begin(), run.traces_.end(), [](const Trace& a, const Trace& b) {
     return std::tuple(a.launch(), a.attempt(), a.rank()) < std::tuple(b.launch(), b.attempt(), b.rank());
   });
   return run;
+}
+
+void Run::number_launches() {
+  std::stable_sort(traces_.begin(), traces_.end(), [](const Trace& a, const Trace& b) {
+    return a.process().start_realtime_ns < b.process().start_realtime_ns;
+  });
+  const Launches launches = tell_launches(traces_);
+  for (std::size_t index = 0; index < traces_.size(); ++index) {
+    TraceImpl& trace = *traces_[index].impl_;
+    trace.launch = launches.launch_of[index];
+    if (const std::size_t next = launches.continued_in[index]; next != index) trace.continued_in = traces_[next].path();
+  }
+  launches_ = launches.count;
 }
 
 int Run::last_attempt() const {
@@ -102,17 +88,20 @@ int Run::last_attempt() const {
 
 const Trace* Run::find(int rank, int attempt) const {
   if (attempt < 0) attempt = last_attempt();
-  for (const Trace& trace : traces_)
-    if (trace.launch() == launches_ - 1 && trace.attempt() == attempt && trace.rank() == rank) return &trace;
-  return nullptr;
+  const Trace* found = nullptr;
+  for (const Trace& trace : traces_) {
+    if (trace.launch() != launches_ - 1 || trace.attempt() != attempt || trace.rank() != rank) continue;
+    if (trace.continued_in().empty()) return &trace;
+    found = &trace;
+  }
+  return found;
 }
 
 int Run::world_size() const {
   int size = 0;
   for (const Trace& trace : traces_) {
     if (trace.launch() != launches_ - 1 || trace.attempt() != last_attempt()) continue;
-    const Group* world = trace.impl_->definitions.world_group();
-    size = std::max({size, trace.process().world_size, world != nullptr ? world->size : 0});
+    size = std::max(size, trace.world_size());
   }
   return size;
 }

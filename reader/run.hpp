@@ -56,6 +56,8 @@ class Run {
   void for_each_trace(const std::function<void(std::size_t index, const Trace&)>& work) const;
 
  private:
+  void number_launches();
+
   std::string path_;
   std::vector<Trace> traces_;
   std::vector<Skipped> skipped_;

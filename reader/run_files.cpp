@@ -110,6 +110,7 @@ bool looks_like_trace(const std::string& path) {
 
 Result<std::vector<TraceFiles>> find_traces(const std::string& path, bool hidden) {
   std::error_code error;
+  if (path.empty()) return Status(Code::kNotFound, "The name of the run is empty.");
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) return Status(Code::kNotFound, path + " does not exist.");
   if (error) return Status(Code::kUnreadable, path + " cannot be looked at: " + error.message() + ".");

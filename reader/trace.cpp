@@ -1,5 +1,7 @@
 #include "reader/trace.hpp"
 
+#include <algorithm>
+
 #include "reader/steps.hpp"
 #include "reader/trace_impl.hpp"
 
@@ -75,6 +77,15 @@ const std::string& Trace::ring_path() const { return impl_->ring_path; }
 const ProcessInfo& Trace::process() const { return impl_->definitions.process; }
 int Trace::launch() const { return impl_->launch; }
 
+const std::string& Trace::continued_in() const { return impl_->continued_in; }
+
+std::string_view Trace::early_fact(std::string_view key) const { return impl_->definitions.fact(key); }
+
+int Trace::world_size() const {
+  const Group* world = impl_->definitions.world_group();
+  return std::max({0, process().world_size, world != nullptr ? world->size : 0});
+}
+
 int Trace::rank() const {
   const Group* world = impl_->definitions.world_group();
   return world != nullptr && world->rank >= 0 ? world->rank : process().rank;
@@ -98,6 +109,10 @@ const ExitInfo* Trace::exit() const {
 bool Trace::clean_end() const {
   impl_->scan();
   return impl_->clean_end();
+}
+
+const RecordingStop* Trace::stop() const {
+  return impl_->ring && impl_->ring->stop() ? &*impl_->ring->stop() : nullptr;
 }
 
 RingJoin Trace::ring_join() const {

@@ -52,14 +52,20 @@ class Trace {
   int attempt() const { return process().attempt; }
   const std::string& host() const { return process().host; }
   std::uint32_t pid() const { return process().pid; }
-  int launch() const;  // 0 … : which launch, when a directory holds more than one run
+  int launch() const;      // 0 … : which launch, when a directory holds more than one run
+  int world_size() const;  // as the world group says if the trace has one, else the environment; 0 when not known
+  // The trace in which the process goes on after it replaced its program (exec); empty: none in this run.
+  const std::string& continued_in() const;
+  // A fact as far as the trace has been read: those of a process's start are there at once.
+  std::string_view early_fact(std::string_view key) const;
 
   // These go through the file once if that has not happened yet.
   const Definitions& definitions() const;
   std::string_view text(std::uint64_t id) const { return definitions().text(id); }
   const Group* group(std::uint64_t id) const { return definitions().group(id); }
-  const ExitInfo* exit() const;  // null: no Exit was written
-  bool clean_end() const;        // Exit and the seek table are there, and nothing follows
+  const ExitInfo* exit() const;       // null: no Exit was written
+  bool clean_end() const;             // Exit and the seek table are there, and nothing follows
+  const RecordingStop* stop() const;  // null: recording did not end before the process did, as far as one can tell
   RingJoin ring_join() const;
   const std::vector<InFlightCall>& in_flight() const;
   const std::vector<EvictedRange>& evicted() const;

@@ -13,7 +13,7 @@ bool TraceImpl::scan_frame(Reading& reading, const Query& query) {
   if (scanned) return false;
   Frame frame;
   std::optional<Damage> skipped;
-  const bool found = file && file->next(position, reading.buffer, frame, skipped);
+  const bool found = joined.empty() && file && file->next(position, reading.buffer, frame, skipped);
   if (skipped) {
     damage.push_back(*skipped);
     ends_with_seek_table = false;
@@ -22,9 +22,13 @@ bool TraceImpl::scan_frame(Reading& reading, const Query& query) {
     finish();
     return false;
   }
-  ++frames;
-  ends_with_seek_table = frame.seek_table;
-  take_messages(frame, reading, query);
+  if (clean_end()) {
+    leave_out_from(frame.offset, "goes on after its end");
+  } else {
+    ++frames;
+    ends_with_seek_table = frame.seek_table;
+    take_messages(frame, reading, query);
+  }
   return true;
 }
 
@@ -39,6 +43,12 @@ void TraceImpl::scan() {
 void TraceImpl::take_messages(const Frame& frame, Reading& reading, const Query& query) {
   MessageWalk walk(frame.data, messages);
   while (const trace::Message* message = walk.next()) {
+    const trace::Process* process = message->body_as_Process();
+    if (process != nullptr && begins_another(*process))
+      return leave_out_from(frame.offset,
+                            "goes on with the trace of another process (" + std::to_string(process->pid()) + ")");
+    process_messages += process != nullptr;
+    if (const trace::Comms* comms = message->body_as_Comms()) comm_groups.add(*comms, walk.bytes());
     if (const trace::Progress* p = message->body_as_Progress()) {
       take(*p, reading);
     } else if (const trace::Evicted* e = message->body_as_Evicted()) {
@@ -52,6 +62,22 @@ void TraceImpl::take_messages(const Frame& frame, Reading& reading, const Query&
   rows += reading.decoded.rows();
   span.add(reading.decoded.span());
   if (reading.decoded.kinds() != 0) index.push_back({frame.offset, reading.decoded.kinds(), reading.decoded.span()});
+}
+
+// Files that were joined to one (cat). A process says who it is at the start, and once more when it turns out to train.
+bool TraceImpl::begins_another(const trace::Process& process) const {
+  constexpr std::uint64_t kMost = 2;
+  if (!definitions.has_process) return false;
+  const ProcessInfo& known = definitions.process;
+  const std::string_view boot_id = process.boot_id() != nullptr ? process.boot_id()->string_view() : std::string_view();
+  return process_messages == kMost || process.pid() != known.pid || boot_id != known.boot_id ||
+         process.start_monotonic_ns() != known.start_monotonic_ns;
+}
+
+// Its events and names would be taken for this process's.
+void TraceImpl::leave_out_from(std::uint64_t offset, const std::string& what) {
+  joined = path + " " + what + " at byte " + std::to_string(offset) +
+           ": files joined to one? Only what comes before was read; head -c and tail -c part them.";
 }
 
 void TraceImpl::load_frame(const IndexEntry& entry, Reading& reading, const Query& query) const {
@@ -99,6 +125,8 @@ void TraceImpl::take(const trace::Evicted& e) {
 void TraceImpl::finish() {
   scanned = true;
   join_ring();
+  for (const CommBatch& batch : ring_events.batches().comms) comm_groups.add(batch);
+  comm_groups.complete(definitions);
   count_losses();
 }
 
@@ -143,6 +171,7 @@ void TraceImpl::count_losses() {
   lost("batches_malformed", malformed_batches, "Batches of " + path + " do not hold what they say.");
   lost("definitions_refused", definitions.refused(), path + " defines more texts and groups than any job does.");
   lost("stray_bytes", messages.stray_bytes, "Frames of " + path + " end in bytes that are no message.");
+  lost("traces_joined", joined.empty() ? 0 : 1, joined);
   if (messages.unknown != 0)
     stats.add("messages_unknown", Severity::kNotice, messages.unknown,
               path + " has messages of a newer Plumbline, which were stepped over.");
@@ -160,6 +189,9 @@ void TraceImpl::count_losses() {
     lost("rings_damaged", ring->damaged_rings() + ring_events.damaged(),
          "Rings of " + ring_path + " hold slots that make no sense.");
   }
+  if (ring && ring->stop())
+    lost("recording_stopped", 1,
+         "Recording into " + path + " ended before the process did: " + ring->stop()->reason + ".");
   if (ring_join == RingJoin::kUnusable) lost("ring_unusable", 1, ring_status.message());
   if (ring_join == RingJoin::kNone)
     lost("ring_missing", 1, path + " has no end and no ring file beside it: its last events are lost.");

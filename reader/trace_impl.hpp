@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "reader/comm_groups.hpp"
 #include "reader/frame_decoder.hpp"
 #include "reader/frame_file.hpp"
 #include "reader/messages.hpp"
@@ -16,6 +17,7 @@
 #include "reader/trace.hpp"
 
 namespace plumbline::trace {
+struct Process;
 struct Progress;
 struct Evicted;
 }  // namespace plumbline::trace
@@ -42,6 +44,7 @@ struct TraceImpl {
   std::optional<RingSnapshot> ring;
   Status ring_status;  // why `ring` is not there although there is a path
   int launch = 0;
+  std::string continued_in;
 
   FrameFile::Position position;
   bool scanned = false;
@@ -57,6 +60,9 @@ struct TraceImpl {
   std::uint64_t rows = 0;
   std::uint64_t malformed_batches = 0;
   bool ends_with_seek_table = false;
+  std::uint64_t process_messages = 0;
+  std::string joined;  // what else the file holds, as a sentence; empty: nothing
+  CommGroups comm_groups;
   TimeSpan span;
   RingEvents ring_events;
   RingJoin ring_join = RingJoin::kNone;
@@ -72,6 +78,8 @@ struct TraceImpl {
 
  private:
   void take_messages(const Frame& frame, Reading& reading, const Query& query);
+  bool begins_another(const trace::Process& process) const;
+  void leave_out_from(std::uint64_t offset, const std::string& what);
   void take(const trace::Progress& progress, Reading& reading);
   void take(const trace::Evicted& evicted);
   void finish();

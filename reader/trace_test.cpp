@@ -132,6 +132,40 @@ TEST(TraceTest, DropsAreCountedByKind) {
   EXPECT_TRUE(trace.stats().data_lost());
 }
 
+std::string joined_files(const TempDir& directory, const std::string& first, const std::string& second) {
+  auto bytes = testing::read_file(first);
+  const auto more = testing::read_file(second);
+  bytes.insert(bytes.end(), more.begin(), more.end());
+  testing::write_file(directory / "joined.plt", bytes);
+  return directory / "joined.plt";
+}
+
+// cat a.plt b.plt: nothing of the second may be credited to the first, or the other way round.
+TEST(TraceTest, FilesThatWereJoinedToOne) {
+  for (const bool finish : {true, false}) {
+    const TempDir directory;
+    const std::string first = write_small_trace(directory.path(), {.pid = 42, .rank = 0}, finish);
+    const std::string second = write_small_trace(directory.path(), {.pid = 43, .rank = 1}, finish);
+    const Trace alone = open_trace(first);
+    const Trace trace = open_trace(joined_files(directory, first, second));
+    EXPECT_EQ(trace.pid(), 42U);
+    EXPECT_EQ(trace.rank(), alone.rank());
+    EXPECT_EQ(rows_of(trace), rows_of(alone));
+    EXPECT_EQ(trace.clean_end(), finish);
+    EXPECT_EQ(trace.stats().value("traces_joined"), 1U);
+    EXPECT_TRUE(trace.stats().data_lost());
+    EXPECT_EQ(alone.stats().value("traces_joined"), 0U);
+  }
+}
+
+TEST(TraceTest, ATraceThatWasJoinedToItselfCountsOnce) {
+  const TempDir directory;
+  const std::string path = write_small_trace(directory.path());
+  const Trace trace = open_trace(joined_files(directory, path, path));
+  EXPECT_EQ(rows_of(trace), rows_of(open_trace(path)));
+  EXPECT_EQ(trace.stats().value("traces_joined"), 1U);
+}
+
 TEST(TraceTest, SaysWhyAFileCannotBeRead) {
   TempDir directory;
   const auto complaint = [](const std::string& path) { return Trace::open(path, {}).status(); };
