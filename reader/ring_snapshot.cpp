@@ -15,6 +15,9 @@ using recorder::RingFileHeader;
 using recorder::RingHeader;
 
 constexpr std::uint32_t kMaxRings = 1 << 16;
+// What is copied of all rings together. A writer that is this far behind has long counted drops; a sparse file may
+// claim any size.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 // A record is at most this long; the producer may be in the middle of writing one beyond `head`.
 constexpr std::uint64_t kMaxRecordSlots = 256;
 
@@ -108,8 +111,9 @@ bool RingSnapshot::read_ring(std::uint32_t number) {
   const auto tail = field<std::uint64_t>(header, offsetof(RingHeader, tail));
   const bool sane = std::has_single_bit(ring.capacity) && ring.data_offset <= file_.size() &&
                     ring.capacity <= (file_.size() - ring.data_offset) / kSlotBytes && tail <= ring.head &&
-                    ring.head - tail <= ring.capacity;
+                    ring.head - tail <= ring.capacity && (ring.head - tail) * kSlotBytes <= kMostBytes - copied_bytes_;
   if (!sane) return false;
+  copied_bytes_ += (ring.head - tail) * kSlotBytes;
   if (!copy_slots(ring, tail, ring.head, ring.slots)) return false;
   read_in_flight(ring, header);
   if (ring.data_offset >= sizeof(recorder::HookCounters)) {
@@ -169,6 +173,7 @@ void RingSnapshot::recover(const std::map<std::uint32_t, RingProgress>& progress
     const auto it = progress.find(ring.number);
     if (it == progress.end() || it->second.generation != ring.generation || it->second.head >= ring.first) continue;
     const std::uint64_t from = it->second.head;
+    if (ring.first - from > std::min(ring.capacity, kMostBytes / kSlotBytes)) continue;  // written over long ago
     std::vector<std::byte> older;
     if (!copy_slots(ring, from, ring.first, older)) continue;
     const std::uint64_t head = load64(header_offset(ring.number) + offsetof(RingHeader, head));

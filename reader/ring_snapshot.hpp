@@ -87,6 +87,7 @@ class RingSnapshot {
   std::vector<InFlightCall> in_flight_;
   std::vector<Ring> rings_;
   std::uint64_t damaged_rings_ = 0;
+  std::uint64_t copied_bytes_ = 0;
 };
 
 }  // namespace plumbline::reader

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
 
 #include "reader/ring_events.hpp"
 #include "reader/testing/ring_file.hpp"
@@ -214,6 +215,23 @@ TEST_F(RingTest, ForeignAndCutOffFilesSayWhatTheyAre) {
   file_.save(path_);
   EXPECT_EQ(RingSnapshot::open(path_).status().code(), Code::kForeign);
   EXPECT_NE(RingSnapshot::open(path_).status().message().find("99"), std::string::npos);
+}
+
+// A sparse file costs nothing, whatever it claims to hold.
+TEST(RingSnapshotTest, ARingThatClaimsTheWorldIsDamaged) {
+  const TempDir directory;
+  RingFile ring(2, 64);
+  ring.push(0, testing::alloc(1000, 16, 16));
+  ring.push(1, testing::alloc(1000, 16, 16));
+  ring.header(0).capacity = std::uint64_t{1} << 35;
+  ring.header(0).head = std::uint64_t{1} << 35;
+  ring.save(directory / "a.ring");
+  std::filesystem::resize_file(directory / "a.ring", std::uint64_t{1} << 42);
+  const auto snapshot = RingSnapshot::open(directory / "a.ring");
+  ASSERT_TRUE(snapshot.ok());
+  EXPECT_EQ(snapshot->damaged_rings(), 1U);
+  ASSERT_EQ(snapshot->rings().size(), 1U);
+  EXPECT_EQ(snapshot->rings()[0].number, 1U);
 }
 
 TEST(RingSnapshotTest, TellsThatRecordingEndedBeforeTheProcess) {
