@@ -57,6 +57,7 @@ bool Drain::take(std::uint32_t index, std::uint64_t event_end, std::uint64_t sha
     const RecordHeader* record = reader.next();
     if (record == nullptr) break;
     batches_.add(*record);
+    training_thread_.note(index, *record);
   }
   cursor.events = reader.position();
   if (!reader.damaged()) return cursor.events != event_end;

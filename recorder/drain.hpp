@@ -13,6 +13,7 @@
 #include "recorder/definitions.hpp"
 #include "recorder/ring_map.hpp"
 #include "recorder/trace_writer.hpp"
+#include "recorder/training_thread.hpp"
 
 namespace plumbline::recorder {
 
@@ -29,6 +30,9 @@ class Drain {
   // How near the rings are to dropping something: the fullest ring as a fraction of its capacity, or the fraction of
   // the rings that wait to be drained because their thread has ended.
   double fullest() const noexcept;
+
+  // Learnt from what has passed through.
+  const TrainingThread& training_thread() const noexcept { return training_thread_; }
 
   // The job has written over a ring, and events were lost for it.
   bool damaged() const noexcept { return damaged_; }
@@ -52,6 +56,7 @@ class Drain {
   TraceWriter& trace_;
   std::vector<Cursor> cursors_;
   Definitions definitions_;
+  TrainingThread training_thread_;
   Batches batches_{MarkTimes::kCoarse};
   MessageBuilder builder_;
   MessageBuffer buffer_;

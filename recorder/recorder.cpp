@@ -29,6 +29,7 @@ constinit std::atomic<std::uint32_t> g_recording_epoch{1};
 
 // Guards what follows; fork() takes it.
 pthread_mutex_t g_control = PTHREAD_MUTEX_INITIALIZER;
+const StackSource* g_stacks = nullptr;
 std::string* g_directory = nullptr;  // of this process, or of the one that it was forked from
 pthread_key_t g_thread_end;
 bool g_has_key = false;
@@ -73,7 +74,7 @@ bool started(State state) { return state == State::kPending || state == State::k
 std::optional<std::string> open_recording(const Settings& settings) {
   if (!g_has_key) g_has_key = pthread_key_create(&g_thread_end, on_thread_end) == 0;
   if (!g_has_key) return "the process has no thread-specific key left";
-  auto* recording = new Recording(settings, hook_table(), {on_level, on_failure});
+  auto* recording = new Recording(settings, hook_table(), {on_level, on_failure, g_stacks});
   if (auto error = recording->open(*g_directory)) return error;
   g_recording.store(recording, std::memory_order_release);
   return std::nullopt;
@@ -144,6 +145,8 @@ void promote(std::string_view why) noexcept {
 }
 
 bool promoted() noexcept { return g_promoted.load(std::memory_order_acquire); }
+
+void set_stack_source(const StackSource& source) noexcept { g_stacks = &source; }
 
 void hook_state(unsigned hook, std::string_view name, bool active, std::string_view detail) noexcept {
   const ControlLock lock;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <thread>
 
+#include "recorder/stack_source.hpp"
 #include "recorder/testing/child.hpp"
 #include "recorder/testing/records.hpp"
 #include "recorder/testing/trace_contents.hpp"
@@ -260,6 +261,62 @@ TEST(Recorder, MemoryIsSampled) {
   EXPECT_EQ(trace.events.front().tag, static_cast<std::uint64_t>(Counter::kResidentBytes));
   EXPECT_GT(trace.events.front().a, 1u << 20);
   EXPECT_EQ(trace.threads.at(trace.events.front().ring), "plumbline-write");
+}
+
+TEST(Recorder, AStalledTrainingThreadIsLookedAt) {
+  const ScratchDirectory scratch;
+  Settings settings = settings_in(scratch / "run");
+  settings.stall_ns = 1'000'000'000;
+  static constexpr StackSource kSource = {
+      [](std::uint64_t stalled_ns, std::uint32_t thread, Definitions& to) {
+        to.add_stack({now_ns(), thread, "all", StackReason::kStall, stalled_ns, {}, {}, kTrainingThread});
+      },
+      [](Definitions&) { return false; },
+      [] {},
+  };
+  run_in_child([&] {
+    set_stack_source(kSource);
+    start(settings);
+    push_allocations(10);
+    promote("step");
+    for (int i = 0; i < 8; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      push_allocations(1);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+    std::_Exit(0);  // without a stop: the stacks are on disk even so
+  });
+  const TraceContents trace = read_trace(only_file(scratch / "run", ".plt"));
+  ASSERT_EQ(trace.stacks.size(), 1u);
+  EXPECT_GE(trace.stacks[0].detail, 1'000'000'000u);
+  EXPECT_NE(trace.stacks[0].tid, 0u);
+}
+
+TEST(Recorder, StacksThatThreadsLeaveAreWrittenAtOnce) {
+  const ScratchDirectory scratch;
+  static std::atomic<int> left{0};
+  static std::atomic<int> written{0};
+  static constexpr StackSource kSource = {
+      [](std::uint64_t, std::uint32_t, Definitions&) {},
+      [](Definitions& to) {
+        if (left.exchange(0) == 0) return false;
+        to.add_stack({now_ns(), 5, "left", StackReason::kFatalSignal, 11, {}, {{0x1234}}, 0});
+        return true;
+      },
+      [] { ++written; },
+  };
+  const int status = run_in_child([&] {
+    set_stack_source(kSource);
+    start(settings_in(scratch / "run"));
+    promote("step");
+    left = 1;
+    for (int i = 0; i < 200 && written == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::_Exit(written == 1 ? 0 : 1);
+  });
+  EXPECT_EQ(status, 0);
+  const TraceContents trace = read_trace(only_file(scratch / "run", ".plt"));
+  ASSERT_EQ(trace.stacks.size(), 1u);
+  EXPECT_EQ(trace.stacks[0].native, (std::vector<std::uint64_t>{0x1234}));
 }
 
 TEST(Recorder, IdsCountFromOne) {

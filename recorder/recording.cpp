@@ -86,6 +86,7 @@ void Recording::promote(std::int32_t group_rank) noexcept {
     log().line("cannot rename the trace in " + files_.directory() + ": " + std::strerror(errno));
   }
   rings_.name_trace(files_.trace_name(), identity_);
+  promoter_.store(static_cast<std::uint32_t>(syscall(SYS_gettid)), std::memory_order_relaxed);
   promoted_.store(true, std::memory_order_release);
 }
 
@@ -125,6 +126,7 @@ void Recording::run() {
     const std::uint64_t now = monotonic_ns();
     interval = next_interval_ns(now);
     if (now - last_tick_ns_ >= kSecond) tick(now);
+    take_left_stacks(now);
     const bool promoted = promoted_.load(std::memory_order_acquire);
     // A pending process may yet turn out not to train: it writes only what its rings cannot hold.
     const bool due = promoted && (!announced_ || now - last_flush_ns_ >= settings_.flush_ms * kMillisecond);
@@ -161,7 +163,35 @@ void Recording::tick(std::uint64_t now) {
     log().line("level is now " + std::string(level_name(level_)));
     events_.level_changed(level_);
   }
-  if (promoted_.load(std::memory_order_acquire) && level_ != Level::kOff) sample(now);
+  if (promoted_.load(std::memory_order_acquire) && level_ != Level::kOff) {
+    sample(now);
+    watch_for_stall(now);
+  }
+}
+
+// Until events have told which thread trains, the one that showed that the process does counts as it.
+void Recording::watch_for_stall(std::uint64_t now) {
+  if (events_.stacks == nullptr) return;
+  const TrainingThread& training = drain_->training_thread();
+  const RingHeader* ring = nullptr;
+  for (std::uint32_t i = 0; i < rings_.count() && ring == nullptr; ++i) {
+    const RingHeader& candidate = rings_.ring(i);
+    const bool trains =
+        training.ring() ? *training.ring() == i : candidate.tid == promoter_.load(std::memory_order_relaxed);
+    if (trains && candidate.state.load(std::memory_order_acquire) == static_cast<std::uint32_t>(RingState::kActive))
+      ring = &candidate;
+  }
+  if (ring == nullptr) return;
+  const auto stalled = stall_.look(now, ring->head.load(std::memory_order_relaxed), training.step_ns());
+  if (!stalled) return;
+  events_.stacks->take_all(*stalled, ring->tid, drain_->definitions());
+  flush(now);
+}
+
+void Recording::take_left_stacks(std::uint64_t now) {
+  if (events_.stacks == nullptr || !events_.stacks->take_left(drain_->definitions())) return;
+  flush(now);
+  events_.stacks->left_written();
 }
 
 void Recording::sample(std::uint64_t now) {

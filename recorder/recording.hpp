@@ -13,20 +13,23 @@
 #include "recorder/drain.hpp"
 #include "recorder/hook_table.hpp"
 #include "recorder/memory_probe.hpp"
+#include "recorder/stack_source.hpp"
+#include "recorder/stall_watch.hpp"
 #include "recorder/wakeup.hpp"
 
 namespace plumbline::recorder {
 
-// What the owner of a recording does when the level changes or recording ends by itself.
+// What the owner of a recording gives it, and does when the level changes or recording ends by itself.
 struct RecordingEvents {
   void (*level_changed)(Level level);
   void (*failed)();
+  const StackSource* stacks;  // null: no stacks are taken
 };
 
 class Recording {
  public:
   Recording(const Settings& settings, HookTable& hooks, RecordingEvents events)
-      : settings_(settings), hooks_(hooks), events_(events) {}
+      : settings_(settings), hooks_(hooks), events_(events), stall_(settings.stall_ns) {}
 
   // Makes the files and starts the writer thread. A sentence when nothing can be recorded here.
   std::optional<std::string> open(const std::string& directory);
@@ -53,6 +56,8 @@ class Recording {
   void run();
   std::uint64_t next_interval_ns(std::uint64_t now) noexcept;
   void tick(std::uint64_t now);  // once a second
+  void watch_for_stall(std::uint64_t now);
+  void take_left_stacks(std::uint64_t now);
   void sample(std::uint64_t now);
   bool flush(std::uint64_t now);
   void finish();
@@ -69,6 +74,7 @@ class Recording {
   std::optional<Drain> drain_;
   std::optional<ControlFile> control_;
   MemoryProbe memory_;
+  StallWatch stall_;
   RingHeader* own_ring_ = nullptr;  // for the samples
   Level level_ = Level::kWatch;
   bool announced_ = false;  // the trace says who it is under its lasting name
@@ -80,6 +86,7 @@ class Recording {
   std::uint64_t last_poll_ns_ = 0;
 
   std::atomic<bool> promoted_{false};
+  std::atomic<std::uint32_t> promoter_{0};  // id of the thread that promoted
   ExitDetails exit_;
   Wakeup stop_;
   Wakeup ended_;

@@ -59,6 +59,11 @@ constexpr auto kSettings = std::to_array<Setting>({
      "a number of MiB from 1"},
     {"FLUSH_MS", [](Settings& s, std::string_view v) { return parse_number(v, s.flush_ms, 1, 1); },
      "a number of milliseconds from 1"},
+    {"STALL_SECONDS", [](Settings& s, std::string_view v) { return parse_number(v, s.stall_ns, 1'000'000'000, 0); },
+     "a number of seconds, 0 for never"},
+    {"LARGE_ALLOCATION_MB",
+     [](Settings& s, std::string_view v) { return parse_number(v, s.large_allocation_bytes, 1 << 20, 0); },
+     "a number of MiB, 0 for none"},
 });
 
 // Variables of the project's tools, not of the recorder.

@@ -24,9 +24,11 @@ struct Settings {
   std::uint64_t ring_bytes = 4 << 20;  // PLUMBLINE_RING_KB: a ring of the first eight threads; later ones get an eighth
   std::uint64_t memory_bytes = 64 << 20;  // PLUMBLINE_MEMORY_MB: all rings together
   std::uint64_t max_trace_bytes =
-      2ull << 30;                       // PLUMBLINE_MAX_MB: compressed trace of this rank; oldest frames go first
-  std::uint64_t flush_ms = 10'000;      // PLUMBLINE_FLUSH_MS: events wait in the ring at most this long
-  std::vector<std::string> complaints;  // settings that were not understood, one sentence each
+      2ull << 30;                           // PLUMBLINE_MAX_MB: compressed trace of this rank; oldest frames go first
+  std::uint64_t stall_ns = 60'000'000'000;  // PLUMBLINE_STALL_SECONDS: silence of the training thread, 0 never
+  std::uint64_t large_allocation_bytes = 1 << 30;  // PLUMBLINE_LARGE_ALLOCATION_MB: requests with stacks, 0 none
+  std::uint64_t flush_ms = 10'000;                 // PLUMBLINE_FLUSH_MS: events wait in the ring at most this long
+  std::vector<std::string> complaints;             // settings that were not understood, one sentence each
 };
 
 std::optional<Level> parse_level(std::string_view text) noexcept;

@@ -56,6 +56,8 @@ TEST_F(SettingsTest, ReadsEveryVariable) {
   set("PLUMBLINE_MEMORY_MB", "2");
   set("PLUMBLINE_MAX_MB", "100");
   set("PLUMBLINE_FLUSH_MS", "250");
+  set("PLUMBLINE_STALL_SECONDS", "90");
+  set("PLUMBLINE_LARGE_ALLOCATION_MB", "0");
   const Settings settings = load_settings();
   EXPECT_EQ(settings.run_directory, "/data/run");
   EXPECT_EQ(settings.base_directory, "/data");
@@ -68,6 +70,8 @@ TEST_F(SettingsTest, ReadsEveryVariable) {
   EXPECT_EQ(settings.memory_bytes, 2u << 20);
   EXPECT_EQ(settings.max_trace_bytes, 100u << 20);
   EXPECT_EQ(settings.flush_ms, 250u);
+  EXPECT_EQ(settings.stall_ns, 90'000'000'000u);
+  EXPECT_EQ(settings.large_allocation_bytes, 0u);
   EXPECT_TRUE(settings.complaints.empty());
 }
 

@@ -236,6 +236,12 @@ void check_seek_table(const Bytes& file, std::size_t at, std::size_t frames) {
 
 }  // namespace
 
+TraceContents read_messages(const std::vector<std::uint8_t>& messages) {
+  TraceContents out;
+  read_frame(messages, out);
+  return out;
+}
+
 TraceContents read_trace(const std::string& path) {
   const Bytes file = slurp(path);
   TraceContents out;

@@ -76,6 +76,8 @@ struct TraceContents {
 };
 
 TraceContents read_trace(const std::string& path);
+// Of messages that are not in a file yet.
+TraceContents read_messages(const std::vector<std::uint8_t>& messages);
 
 // The events that a ring file holds beyond what the trace has. Definitions among them are added to `trace`.
 std::vector<Event> read_ring(const std::string& path, TraceContents& trace);

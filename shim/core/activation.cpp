@@ -16,6 +16,7 @@
 #include "shim/cuda/hook_report.hpp"
 #include "shim/nccl/nccl_functions.hpp"
 #include "shim/python/interpreter.hpp"
+#include "shim/stacks/take_stacks.hpp"
 
 namespace plumbline::shim {
 namespace {
@@ -40,6 +41,7 @@ bool start_recording() noexcept {
       excluded_by(settings->exclude.c_str(), program_invocation_short_name)) {
     return false;
   }
+  recorder::set_stack_source(stacks::stack_source());
   if (!recorder::start(*settings)) return false;
   watch_lifecycle();
   report_all_hooks();

@@ -12,6 +12,7 @@
 #include "shim/core/hook_report.hpp"
 #include "shim/core/immediate_exit.hpp"
 #include "shim/python/call_site.hpp"
+#include "shim/stacks/take_stacks.hpp"
 
 namespace plumbline::shim {
 namespace {
@@ -32,6 +33,7 @@ void after_fork_in_child() noexcept {
   recorder::fork_child();
   forget_reported_libraries();
   python::forget_call_sites();
+  stacks::forget_left_stacks();
   if (is_open()) gate.store(Gate::kForked, std::memory_order_relaxed);
 }
 

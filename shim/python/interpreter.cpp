@@ -88,6 +88,10 @@ const Functions* functions() noexcept {
   return complete ? &found : nullptr;
 }
 
+bool is_code(const Interpreter& python, Address object) noexcept {
+  return load<const void*, GuardedMemory>(object + kObjectType) == python.code_type;
+}
+
 Address lock_holder(const Interpreter& python) noexcept {
   const Layout& layout = python.layout;
   if (layout.lock_holder == 0)
@@ -112,7 +116,7 @@ const char* verify_frames() noexcept {
     const auto own = reinterpret_cast<Address>(py->PyGILState_GetThisThreadState());
     const auto current = reinterpret_cast<void* (*)()>(dlsym(RTLD_DEFAULT, "_PyThreadState_UncheckedGet"));
     verified.store(
-        new Interpreter{*layout, py->PyGILState_GetThisThreadState,
+        new Interpreter{*layout, py->PyGILState_GetThisThreadState, dlsym(RTLD_DEFAULT, "PyCode_Type"),
                         load<Address, GuardedMemory>(own + layout->thread_interpreter), current, *torch_folder},
         std::memory_order_release);
     outcome = new std::string("read without the interpreter lock: Python " + number + ", compared on " +

@@ -16,12 +16,16 @@ struct Interpreter {
   Layout layout;
   // Of the calling thread, with or without the lock; null on threads that never ran Python.
   void* (*this_thread)();
+  const void* code_type;  // PyCode_Type
   // The main interpreter, and, up to 3.11, the function that gives the thread state that holds the lock.
   Address state;
   void* (*current_thread)();
   // Folder of the torch package with its last slash; empty when it is not imported.
   std::string_view torch_folder;
 };
+
+// Whether an address is that of a code object; guarded.
+bool is_code(const Interpreter& python, Address object) noexcept;
 
 // The thread state that holds the interpreter lock, 0 when none does or when this cannot be told.
 Address lock_holder(const Interpreter& python) noexcept;

@@ -1,0 +1,150 @@
+#include "shim/stacks/take_stacks.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "recorder/recorder.hpp"
+#include "shim/python/interpreter.hpp"
+#include "shim/stacks/left_stacks.hpp"
+#include "shim/stacks/python_threads.hpp"
+#include "shim/stacks/signal_capture.hpp"
+#include "shim/stacks/stack_writer.hpp"
+#include "shim/stacks/thread_sight.hpp"
+#include "shim/stacks/unwind.hpp"
+
+namespace plumbline::shim::stacks {
+namespace {
+
+using recorder::Definitions;
+using recorder::StackDetails;
+
+// The writer thread alone uses these. Made at the first stack, never destroyed.
+StackWriter& writer() noexcept {
+  static auto* made = new StackWriter;
+  return *made;
+}
+
+// Stacks of one moment.
+class Taking {
+ public:
+  explicit Taking(Definitions& to) noexcept : to_(to) {
+    modules_.refresh();
+    if (const python::Interpreter* const interpreter = python::interpreter()) threads_.refresh(*interpreter);
+  }
+
+  // A thread in a system call is looked at from outside first: its stack stands still, and what is known of its
+  // registers is often enough. Only when it is not, or when the thread runs, is it interrupted.
+  void take(const ThreadSight& sight, std::uint64_t stalled_ns, bool trains) noexcept {
+    StackDetails stack;
+    stack.time_ns = recorder::now_ns();
+    stack.tid = sight.tid;
+    stack.thread_name = sight.name;
+    stack.detail = stalled_ns;
+    const Address state = threads_.state_of(sight.tid);
+    if (threads_.holds_lock(state)) stack.flags |= recorder::kHoldsInterpreterLock;
+    if (trains) stack.flags |= recorder::kTrainingThread;
+    if (sight.in_system_call) stack.flags |= recorder::kIdle;
+    stack.native = StackWriter::native_frames(native(sight));
+    stack.python = writer().python_frames(state, to_);
+    writer().add(std::move(stack), modules_, to_);
+  }
+
+  void take_left(const LeftStack& left) noexcept {
+    const auto sight = look_at(left.tid);
+    const StackMemory memory(left.registers.sp(), left.copy.data(), left.bytes);
+    StackDetails stack;
+    stack.time_ns = left.time_ns;
+    stack.tid = left.tid;
+    stack.thread_name = sight ? sight->name : "";
+    stack.reason = left.reason;
+    stack.detail = left.detail;
+    const Address state = threads_.state_of(left.tid);
+    if (left.python_thread != nullptr) {
+      if (threads_.holds_lock(state)) stack.flags |= recorder::kHoldsInterpreterLock;
+      stack.python = writer().python_frames(reinterpret_cast<Address>(left.python_thread), to_);
+    } else {
+      stack.python.assign(left.python.begin(), left.python.begin() + static_cast<std::ptrdiff_t>(left.frames));
+    }
+    stack.native = StackWriter::native_frames(Unwinder(modules_).unwind(left.registers, memory).pcs);
+    writer().add(std::move(stack), modules_, to_);
+  }
+
+ private:
+  std::vector<std::uint64_t> native(const ThreadSight& sight) noexcept {
+    static SignalCapture signals;
+    NativeStack stack;
+    if (sight.in_system_call) {
+      copy_.resize(kStackCopyBytes);
+      copy_.resize(read_guarded(sight.registers.sp(), copy_.data(), copy_.size()));
+      const StackMemory memory(sight.registers.sp(), copy_.data(), copy_.size());
+      stack = unwinder_.unwind(sight.registers, memory);
+      if (stack.complete) return stack.pcs;
+    }
+    const int signal = signals.prepare();
+    Registers registers;
+    StackMemory memory;
+    if (signal == 0 || !may_interrupt(sight, signal) || !signals.capture(sight.tid, registers, memory))
+      return stack.pcs;
+    NativeStack interrupted = unwinder_.unwind(registers, memory);
+    return interrupted.pcs.size() >= stack.pcs.size() ? interrupted.pcs : stack.pcs;
+  }
+
+  Definitions& to_;
+  ModuleMap modules_;
+  PythonThreads threads_;
+  Unwinder unwinder_{modules_};
+  std::vector<std::byte> copy_;
+};
+
+void take_all(std::uint64_t stalled_ns, std::uint32_t training_thread, Definitions& to) {
+  constexpr std::size_t kMostThreads = 256;
+  std::vector<std::uint32_t> ids = thread_ids();
+  std::erase(ids, static_cast<std::uint32_t>(syscall(SYS_gettid)));
+  const auto trains = [&](std::uint32_t tid) { return tid == training_thread; };
+  std::stable_partition(ids.begin(), ids.end(), trains);
+  if (ids.size() > kMostThreads) ids.resize(kMostThreads);
+  Taking taking(to);
+  for (const std::uint32_t tid : ids)
+    if (const auto sight = look_at(tid)) taking.take(*sight, stalled_ns, trains(tid));
+}
+
+bool is_ready(const LeftStack& stack) noexcept {
+  return stack.state.load(std::memory_order_acquire) == LeftStack::State::kReady;
+}
+
+// Left stacks whose writing is under way; they are given back once they are on disk.
+constinit std::array<bool, left_stacks.size()> taken{};
+
+bool take_left(Definitions& to) {
+  if (std::none_of(left_stacks.begin(), left_stacks.end(), is_ready)) return false;
+  Taking taking(to);
+  for (std::size_t i = 0; i < left_stacks.size(); ++i) {
+    if (!is_ready(left_stacks[i])) continue;
+    taking.take_left(left_stacks[i]);
+    taken[i] = true;
+  }
+  return true;
+}
+
+void left_written() {
+  for (std::size_t i = 0; i < left_stacks.size(); ++i) {
+    if (taken[i]) left_stacks[i].state.store(LeftStack::State::kFree, std::memory_order_release);
+    taken[i] = false;
+  }
+}
+
+constexpr recorder::StackSource kSource = {take_all, take_left, left_written};
+
+}  // namespace
+
+const recorder::StackSource& stack_source() noexcept { return kSource; }
+
+void forget_left_stacks() noexcept {
+  for (LeftStack& stack : left_stacks) stack.state.store(LeftStack::State::kFree, std::memory_order_relaxed);
+}
+
+}  // namespace plumbline::shim::stacks
