@@ -4,10 +4,9 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
-#include <sstream>
 
 #include "checks/testing/fake_rank.hpp"
-#include "tools/run_reader/run_reader.hpp"
+#include "tests/run_reader/said.hpp"
 
 namespace plumbline::tests {
 namespace {
@@ -16,22 +15,6 @@ using checks::testing::FakeRank;
 using reader::testing::read_file;
 using reader::testing::TempDir;
 using reader::testing::write_file;
-
-struct Said {
-  int status = -1;
-  std::string out;
-  std::string err;
-};
-
-Said run(const std::vector<std::string>& arguments) {
-  std::ostringstream out;
-  std::ostringstream err;
-  Said said;
-  said.status = tools::run_reader(arguments, out, err, false);
-  said.out = out.str();
-  said.err = err.str();
-  return said;
-}
 
 void expect_one_sentence_on(const std::string& path, const Said& said) {
   EXPECT_EQ(said.status, 2);

@@ -1,0 +1,129 @@
+// `verify`: each kind of loss is named, with what was still read.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "checks/testing/fake_rank.hpp"
+#include "tests/run_reader/said.hpp"
+
+namespace plumbline::tests {
+namespace {
+
+using checks::testing::FakeRank;
+using checks::testing::RankOptions;
+using reader::testing::read_file;
+using reader::testing::TempDir;
+using reader::testing::write_file;
+
+void train(FakeRank& rank) {
+  for (int step = 0; step < 6; ++step) {
+    rank.step(10 * step + 1, 10 * step + 2);
+    rank.trace().flush();
+  }
+}
+
+std::string trace_in(const std::string& directory, std::string_view words = ".plt") {
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    if (name.find(words) != std::string::npos && name.ends_with(".plt")) return entry.path();
+  }
+  ADD_FAILURE() << "no trace " << words;
+  return {};
+}
+
+TEST(VerifyTest, WholeTraces) {
+  const TempDir directory;
+  for (const int number : {0, 1}) {
+    FakeRank rank(directory.path(), number, 2);
+    train(rank);
+    rank.exit(0);
+  }
+  const Said said = run({"verify", directory.path()});
+  EXPECT_EQ(said.status, 0);
+  ASSERT_EQ(said.lines().size(), 3U) << said.out;
+  EXPECT_TRUE(said.lines()[0].starts_with("whole    rank0-"));
+  EXPECT_NE(said.lines()[0].find("18 events read, clean end"), std::string::npos);
+  EXPECT_EQ(said.lines()[2], "Nothing is lost.");
+}
+
+TEST(VerifyTest, DropsAreCountedByKind) {
+  const TempDir directory;
+  FakeRank rank(directory.path(), 0, 1);
+  rank.trace().drop(recorder::Kind::kAlloc, 1234);
+  rank.trace().drop(recorder::Kind::kFree, 1);
+  train(rank);
+  rank.exit(0);
+  const Said said = run({"verify", directory.path()});
+  EXPECT_EQ(said.status, 3);
+  EXPECT_NE(said.out.find("1,234 events alloc dropped by a full ring"), std::string::npos) << said.out;
+  EXPECT_NE(said.out.find("1 event free dropped"), std::string::npos) << said.out;
+  EXPECT_NE(said.out.find("PLUMBLINE_RING_KB"), std::string::npos);
+}
+
+TEST(VerifyTest, AKilledProcessWithoutItsRing) {
+  const TempDir directory;
+  FakeRank rank(directory.path(), 0, 1);
+  train(rank);
+  rank.killed();
+  const Said said = run({"verify", directory.path()});
+  EXPECT_EQ(said.status, 3);
+  EXPECT_NE(said.out.find("no ring file beside it"), std::string::npos) << said.out;
+  EXPECT_NE(said.out.find("18 events read"), std::string::npos) << said.out;
+}
+
+TEST(VerifyTest, ADamagedFrameIsSkippedAndTheRestIsRead) {
+  const TempDir directory;
+  FakeRank rank(directory.path(), 0, 1);
+  train(rank);
+  rank.exit(0);
+  const std::string path = trace_in(directory.path());
+  const auto whole = read_file(path);
+  int losing = 0;
+  for (std::size_t at = 0; at < whole.size(); at += 41) {
+    auto bytes = whole;
+    bytes[at] ^= 0xff;
+    write_file(path, bytes);
+    const Said said = run({"verify", directory.path(), "--json"});
+    const auto report = said.json()["traces"][0];
+    EXPECT_GE(report["events"], 15) << "byte " << at;
+    if (report["events"] == 18) continue;
+    ++losing;
+    EXPECT_EQ(said.status, 3) << "byte " << at;
+    EXPECT_FALSE(report["losses"].empty()) << "byte " << at;
+  }
+  EXPECT_GT(losing, 5);
+}
+
+TEST(VerifyTest, AMissingRankIsNamed) {
+  const TempDir directory;
+  FakeRank rank(directory.path(), 0, 3);
+  train(rank);
+  rank.exit(0);
+  const Said said = run({"verify", directory.path()});
+  EXPECT_NE(said.out.find("rank 1: there is no trace of it"), std::string::npos) << said.out;
+  EXPECT_EQ(run({"verify", directory.path(), "--json"}).json()["missing_ranks"], nlohmann::json::array({1, 2}));
+}
+
+TEST(VerifyTest, AProcessWithoutARankIsNamedByItsNumber) {
+  const TempDir directory;
+  FakeRank rank(directory.path(), -1, -1, {.pid = 4711});
+  train(rank);
+  rank.exit(0);
+  EXPECT_NE(run({"verify", directory.path()}).out.find("(process 4711)"), std::string::npos);
+}
+
+TEST(VerifyTest, AnAttemptIsNamed) {
+  const TempDir directory;
+  for (const int attempt : {0, 1}) {
+    RankOptions options;
+    options.attempt = attempt;
+    options.pid = 3000U + static_cast<unsigned>(attempt);
+    FakeRank rank(directory.path(), 0, 1, options);
+    train(rank);
+    rank.exit(0);
+  }
+  EXPECT_NE(run({"verify", directory.path()}).out.find("(rank 0, attempt 1)"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace plumbline::tests
