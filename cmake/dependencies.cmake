@@ -5,6 +5,8 @@ find_path(FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h REQUIRED)
 find_path(ZSTD_INCLUDE zstd.h REQUIRED)
 find_library(ZSTD_STATIC libzstd.a REQUIRED)
 find_path(XXHASH_INCLUDE xxhash.h REQUIRED)
+find_path(ZLIB_INCLUDE zlib.h REQUIRED)
+find_library(ZLIB_STATIC libz.a REQUIRED)
 
 # trace.fbs → <build>/recorder/trace_generated.h
 add_custom_command(

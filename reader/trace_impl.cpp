@@ -193,7 +193,8 @@ void TraceImpl::count_losses() {
     lost("recording_stopped", 1,
          "Recording into " + path + " ended before the process did: " + ring->stop()->reason + ".");
   if (ring_join == RingJoin::kUnusable) lost("ring_unusable", 1, ring_status.message());
-  if (ring_join == RingJoin::kNone)
+  // What was imported from another program's files never had a ring.
+  if (ring_join == RingJoin::kNone && definitions.fact("source.format").empty())
     lost("ring_missing", 1, path + " has no end and no ring file beside it: its last events are lost.");
   if (!clean_end()) stats.add("no_clean_end", Severity::kNotice, 1, path + " has no end record.");
 }

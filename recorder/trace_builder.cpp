@@ -109,10 +109,10 @@ void TraceBuilder::flush() {
   note(trace_->append(FrameKind::kEvents, buffer_, summary));
 }
 
-void TraceBuilder::finish(const ExitDetails& details) {
+void TraceBuilder::finish(const ExitDetails& details, std::uint64_t time_ns) {
   flush();
   if (!error_.empty()) return;
-  definitions_.add_end(last_ns_, details);
+  definitions_.add_end(time_ns == 0 ? last_ns_ : time_ns, details);
   flush();
   if (error_.empty()) note(trace_->finish());
 }

@@ -67,8 +67,8 @@ class TraceBuilder {
 
   // Writes what was added as one definition frame and one event frame.
   void flush();
-  // Flushes, then writes Exit and the seek table.
-  void finish(const ExitDetails& details);
+  // Flushes, then writes Exit and the seek table. `time_ns` 0: the process ended with its last event.
+  void finish(const ExitDetails& details, std::uint64_t time_ns = 0);
 
  private:
   void note(const std::optional<std::string>& error);

@@ -25,7 +25,7 @@ need_packages() {
 
 build_packages=(g++ cmake ninja-build ccache flatbuffers-compiler libflatbuffers-dev libzstd-dev zstd libxxhash-dev
   libcli11-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev protobuf-compiler libprotobuf-dev libunwind-dev
-  libgtest-dev libbenchmark-dev python3 python3-venv)
+  zlib1g-dev libgtest-dev libbenchmark-dev python3 python3-venv)
 
 # need_python REQUIREMENTS…: PLUMBLINE_PYTHON, or a virtual environment of our own with the given requirement files.
 need_python() {
