@@ -1,6 +1,7 @@
 #include "checks/ending.hpp"
 
 #include <cstring>
+#include <filesystem>
 
 #include "reader/liveness.hpp"
 
@@ -43,34 +44,85 @@ Ending recorded_ending(const reader::ExitInfo& exit) {
   return ending;
 }
 
-}  // namespace
+// What a process says of an uncaught exception before it dies of it.
+reader::ExitInfo told_exception(const reader::Trace& trace) {
+  reader::ExitInfo told;
+  told.exception_class = trace.definitions().fact("exception.class");
+  told.exception_message = trace.definitions().fact("exception.message");
+  return told;
+}
 
-Ending ending_of(const reader::Trace& trace) {
-  if (const reader::ExitInfo* exit = trace.exit()) return recorded_ending(*exit);
+Ending ending_without_record(const reader::Trace& trace) {
   Ending ending;
   ending.time_ns = trace.last_ns();
+  const reader::ExitInfo told = told_exception(trace);
+  const std::string exception = exception_clause(told);
   switch (reader::life_of(trace)) {
     case reader::Life::kRunning:
       ending.kind = EndingKind::kRunning;
       ending.clause = ending.brief = "still runs";
       break;
     case reader::Life::kGone:
+      if (told.exception_class == "KeyboardInterrupt") {
+        // Python answers it by killing itself, so that a shell sees why.
+        ending.kind = EndingKind::kSignal;
+        ending.brief = "was killed by SIGINT";
+        ending.clause = ending.brief + exception;
+        break;
+      }
       if (trace.ring_join() == reader::RingJoin::kNone) {
         // A killed process leaves its ring: without one this is a copy or a part of a trace, and no evidence of an end.
         ending.brief = "left no exit record here";
-        ending.clause = "left no exit record, and its ring file is not here: the trace was cut, or copied without it";
+        ending.clause = "left no exit record" + exception +
+                        ", and its ring file is not here: the trace was cut, or copied without it";
         break;
       }
       ending.kind = EndingKind::kKilled;
       ending.brief = "was killed";
-      ending.clause =
-          "ended without an exit record: killed (SIGKILL, SIGTERM, SIGINT, out of memory..), or replaced by exec";
+      ending.clause = exception.empty() ? "ended without an exit record: killed (SIGKILL, SIGTERM, SIGINT, out of "
+                                          "memory..), or replaced by exec"
+                                        : "ended without an exit record" + exception;
       break;
     default:
       ending.brief = "left no exit record";
-      ending.clause = "left no exit record: it was killed, or still runs on " + trace.host();
+      ending.clause = "left no exit record" + exception + ": it was killed, or still runs on " + trace.host();
   }
   return ending;
+}
+
+// Recording ended before the process did: no word on the process, unless somebody saw its end.
+Ending ending_after_stop(const reader::Trace& trace, const reader::RecordingStop& stop) {
+  Ending ending;
+  if (stop.exit_ns != 0) {
+    reader::ExitInfo exit = told_exception(trace);
+    exit.time_ns = stop.exit_ns;
+    exit.status = stop.exit_status;
+    ending = recorded_ending(exit);
+  } else {
+    ending.time_ns = trace.last_ns();
+    const bool runs = reader::life_of(trace) == reader::Life::kRunning;
+    if (runs) ending.kind = EndingKind::kRunning;
+    ending.clause = ending.brief = runs ? "still runs" : "ended unseen";
+  }
+  ending.clause += "; its recording had ended before: " + stop.reason;
+  return ending;
+}
+
+}  // namespace
+
+Ending ending_of(const reader::Trace& trace) {
+  if (const reader::ExitInfo* exit = trace.exit()) return recorded_ending(*exit);
+  if (!trace.continued_in().empty()) {
+    Ending ending;
+    ending.kind = EndingKind::kReplaced;
+    ending.time_ns = trace.last_ns();
+    ending.brief = "was replaced by exec";
+    ending.clause = "was replaced by exec; its process goes on in " +
+                    std::filesystem::path(trace.continued_in()).filename().string();
+    return ending;
+  }
+  if (const reader::RecordingStop* stop = trace.stop()) return ending_after_stop(trace, *stop);
+  return ending_without_record(trace);
 }
 
 std::string signal_name(int number) {

@@ -10,12 +10,13 @@
 namespace plumbline::checks {
 
 enum class EndingKind : std::uint8_t {
-  kClean,    // exit status 0
-  kFailed,   // another exit status, or an uncaught exception
-  kSignal,   // a fatal signal that it could still record
-  kKilled,   // no exit record but a ring, and the process is gone: it did not live to record its end
-  kRunning,  // it is still there
-  kUnknown,  // no exit record, and no way to ask
+  kClean,     // exit status 0
+  kFailed,    // another exit status, or an uncaught exception
+  kSignal,    // a fatal signal that it could still record
+  kKilled,    // no exit record but a ring, and the process is gone: it did not live to record its end
+  kReplaced,  // it went on as another program (exec), which has a trace of its own
+  kRunning,   // it is still there
+  kUnknown,   // no exit record, and no way to ask
 };
 
 struct Ending {

@@ -40,9 +40,9 @@ std::string ranks_text(std::vector<std::int32_t> ranks, std::size_t most) {
   for (std::size_t first = 0; first < ranks.size(); ++intervals) {
     if (intervals == most) return text + fmt::format(",.. ({} in all)", ranks.size());
     std::size_t last = first;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    while (ranks[first] >= 0 && last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
     if (intervals > 0) text += ',';
-    text += std::to_string(ranks[first]);
+    text += ranks[first] < 0 ? "?" : std::to_string(ranks[first]);
     if (last > first) text += (last == first + 1 ? ',' : '-') + std::to_string(ranks[last]);
     first = last + 1;
   }
@@ -50,7 +50,15 @@ std::string ranks_text(std::vector<std::int32_t> ranks, std::size_t most) {
 }
 
 std::string ranks_phrase(const std::vector<std::int32_t>& ranks) {
-  return (ranks.size() == 1 ? "rank " : "ranks ") + ranks_text(ranks);
+  std::vector<std::int32_t> known;
+  for (const std::int32_t rank : ranks) {
+    if (rank >= 0) known.push_back(rank);
+  }
+  const std::size_t unknown = ranks.size() - known.size();
+  const std::string others =
+      unknown == 1 ? "a process without a rank" : fmt::format("{} processes without a rank", unknown);
+  if (known.empty() && unknown > 0) return others;
+  return (ranks.size() - unknown == 1 ? "rank " : "ranks ") + ranks_text(known) + (unknown > 0 ? " and " + others : "");
 }
 
 }  // namespace plumbline::checks

@@ -53,6 +53,10 @@ TEST(WordsTest, ManyGapsAreCutToACount) {
 TEST(WordsTest, OneRankOrSeveral) {
   EXPECT_EQ(ranks_phrase({4}), "rank 4");
   EXPECT_EQ(ranks_phrase({5, 4}), "ranks 4,5");
+  EXPECT_EQ(ranks_phrase({-1}), "a process without a rank");
+  EXPECT_EQ(ranks_phrase({-1, -1}), "2 processes without a rank");
+  EXPECT_EQ(ranks_phrase({-1, 3, 2}), "ranks 2,3 and a process without a rank");
+  EXPECT_EQ(ranks_text({-1, 0, 1}), "?,0,1");
 }
 
 }  // namespace

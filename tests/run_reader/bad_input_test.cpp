@@ -46,6 +46,35 @@ TEST(BadInputTest, NothingThere) {
   expect_one_sentence_on(directory / "absent", run({"summary", directory / "absent"}));
 }
 
+TEST(BadInputTest, WhatIsNotThereHasARemedy) {
+  const TempDir directory;
+  const std::string nothing_near = run({"summary", directory / "absent"}).err;
+  EXPECT_NE(nothing_near.find("Give a run directory"), std::string::npos) << nothing_near;
+  std::filesystem::create_directory(directory / "plumbline-run-7");
+  write_run(directory / "plumbline-run-7");
+  EXPECT_NE(run({"summary", directory / "absent"}).err.find("There is " + (directory / "plumbline-run-7")),
+            std::string::npos);
+  EXPECT_NE(run({"summary", ""}).err.find("run-reader: The name of the run is empty. Give"), std::string::npos);
+}
+
+TEST(BadInputTest, HiddenFilesAloneAreSaidToBeThere) {
+  const TempDir directory;
+  write_run(directory.path());
+  const std::filesystem::path trace = only_trace_in(directory.path());
+  std::filesystem::rename(trace, directory / (".pending-" + trace.filename().string()));
+  const Said said = run({"summary", directory.path()});
+  expect_one_sentence_on(directory.path(), said);
+  EXPECT_NE(said.err.find("plumbline doctor"), std::string::npos) << said.err;
+}
+
+TEST(BadInputTest, ARankThatTheRunDoesNotHave) {
+  const TempDir directory;
+  write_run(directory.path());
+  const Said said = run({"ranks", directory.path(), "--rank", "7"});
+  EXPECT_EQ(said.status, 2);
+  EXPECT_EQ(said.err, "run-reader: --rank: this run has no such rank; it has rank 0.\n");
+}
+
 TEST(BadInputTest, ADirectoryWithoutTraces) {
   const TempDir directory;
   expect_one_sentence_on(directory.path(), run({"summary", directory.path()}));

@@ -3,9 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "reader/names.hpp"
 #include "tools/run_reader/exit_code.hpp"
+#include "tools/run_reader/text.hpp"
 
 namespace plumbline::tools {
 namespace {
@@ -21,39 +23,59 @@ std::optional<std::int64_t> parse_number(std::string_view text) {
   return value;
 }
 
-// The texts of options, before they are understood.
-struct Raw {
-  std::string ranks;
-  std::string steps;
-  std::vector<std::string> kinds;
-  std::uint64_t limit = 200;  // of events: a terminal wants an end
-};
-
-void add_window(CLI::App& command, Options& options) {
-  command.add_option("--from", options.filter.from_s, "only from this time on, seconds since the run's start");
-  command.add_option("--to", options.filter.to_s, "only up to this time, seconds since the run's start");
+// False when it is no time: nan, say, which is neither before nor after another.
+bool parse_seconds(std::string_view text, double& seconds) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  return error == std::errc{} && end == text.data() + text.size() && std::isfinite(seconds) && seconds >= 0;
 }
 
-void add_filters(CLI::App& command, Options& options, Raw& raw, bool limit) {
-  command.add_option("--step", raw.steps, "only these logical steps, such as 3 or 10-20");
-  add_window(command, options);
+// The texts of options, before they are understood.
+struct Raw {
+  std::optional<std::string> ranks;
+  std::optional<std::string> steps;
+  std::optional<std::string> from;
+  std::optional<std::string> to;
+  std::vector<std::string> kinds;
+  std::string limit = "200";  // of events: a terminal wants an end
+};
+
+// An empty text is a text too, and no absent option.
+void add_text(CLI::App& command, const char* name, std::optional<std::string>& to, const char* help) {
+  command.add_option_function<std::string>(
+      name, [&to](const std::string& text) { to = text; }, help);
+}
+
+void add_window(CLI::App& command, Raw& raw) {
+  add_text(command, "--from", raw.from, "only from this time on, seconds since the run's start");
+  add_text(command, "--to", raw.to, "only up to this time, seconds since the run's start");
+}
+
+void add_filters(CLI::App& command, Raw& raw, bool limit) {
+  add_text(command, "--step", raw.steps, "only these logical steps, such as 3 or 10-20");
+  add_window(command, raw);
   command.add_option("--kind", raw.kinds, "only events of this kind, such as collective or alloc_failed; repeatable")
       ->delimiter(',');
   if (limit) command.add_option("--limit", raw.limit, "at most this many events, 0: all")->capture_default_str();
 }
 
+// As it can be shown in a sentence: '' when it is empty.
+std::string quoted(const std::string& text) { return text.empty() ? "''" : printable(text); }
+
 // Empty when all is understood.
 std::string understand(const Raw& raw, Filter& filter) {
-  if (!raw.ranks.empty()) {
-    const auto ranks = parse_intervals(raw.ranks);
-    if (!ranks) return "--rank " + raw.ranks + ": give ranks as 3, 0-7 or 0,2,8-15.";
+  if (raw.ranks) {
+    const auto ranks = parse_intervals(*raw.ranks);
+    if (!ranks) return "--rank " + quoted(*raw.ranks) + ": give ranks as 3, 0-7 or 0,2,8-15.";
     filter.ranks = *ranks;
   }
-  if (!raw.steps.empty()) {
-    const auto steps = parse_intervals(raw.steps);
-    if (!steps) return "--step " + raw.steps + ": give steps as 3, 10-20 or 0,2,8-15.";
+  if (raw.steps) {
+    const auto steps = parse_intervals(*raw.steps);
+    if (!steps) return "--step " + quoted(*raw.steps) + ": give steps as 3, 10-20 or 0,2,8-15.";
     filter.steps = *steps;
   }
+  const auto limit = parse_number(raw.limit);
+  if (!limit) return "--limit " + quoted(raw.limit) + ": give a number of events, 0 for all.";
+  filter.limit = static_cast<std::uint64_t>(*limit);
   for (const std::string& name : raw.kinds) {
     const auto kind = reader::kind_named(name);
     if (!kind || *kind < recorder::Kind::kAlloc) {
@@ -69,6 +91,8 @@ std::string understand(const Raw& raw, Filter& filter) {
     }
     filter.kinds.push_back(*kind);
   }
+  if ((raw.from && !parse_seconds(*raw.from, filter.from_s)) || (raw.to && !parse_seconds(*raw.to, filter.to_s)))
+    return "--from and --to take seconds since the run's start, such as 0 or 12.5.";
   if (filter.from_s > filter.to_s) return "--from is later than --to.";
   return {};
 }
@@ -120,20 +144,20 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
     CLI::App* command = app.add_subcommand(entry.name, entry.help);
     command->add_option("run", options.run, "run directory or trace file")->required()->type_name("RUN");
     if (entry.command != Command::kSummary && entry.command != Command::kVerify) {
-      command->add_option("--rank", raw.ranks, "only these ranks, such as 3 or 0,8-15");
+      add_text(*command, "--rank", raw.ranks, "only these ranks, such as 3 or 0,8-15");
     }
     switch (entry.command) {
       case Command::kExport:
-        add_window(*command, options);
+        add_window(*command, raw);
         command->add_flag("--perfetto", perfetto, "a protobuf trace that ui.perfetto.dev opens");
         command->add_option("-o,--output", options.output, "file to write, - for standard output")->required();
         break;
       case Command::kEvents:
-        add_filters(*command, options, raw, true);
+        add_filters(*command, raw, true);
         command->add_flag("--json", options.json, "JSON lines instead of text");
         break;
       case Command::kDump:
-        add_filters(*command, options, raw, false);
+        add_filters(*command, raw, false);
         command->add_flag("--json", options.json, "accepted for likeness: dump always writes JSON lines");
         break;
       default:
@@ -143,6 +167,16 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
   }
 
   CommandLine result;
+  if (!arguments.empty() && !arguments.front().starts_with('-')) {
+    std::vector<std::string> names;
+    for (const Entry& entry : kCommands) names.emplace_back(entry.name);
+    if (std::find(names.begin(), names.end(), arguments.front()) == names.end()) {
+      result.exit_code = kExitUsage;
+      result.text = "run-reader: there is no command " + quoted(arguments.front()) +
+                    "; there are: " + joined(names, ", ") + "; run-reader --help tells what they do.\n";
+      return result;
+    }
+  }
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     app.parse(reversed);
@@ -159,7 +193,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
     return result;
   }
   std::string complaint = understand(raw, options.filter);
-  if (options.command == Command::kEvents) options.filter.limit = raw.limit;
+  if (options.command != Command::kEvents) options.filter.limit = 0;
   if (options.command == Command::kExport && !perfetto) complaint = "export: say which format, --perfetto.";
   if (!complaint.empty()) {
     result.exit_code = kExitUsage;

@@ -72,8 +72,32 @@ TEST(CommandLineTest, RefusalsSayWhatIsAccepted) {
   EXPECT_NE(refusal_of({"events", "r", "--kind", "explosion"}).find("alloc_failed"), std::string::npos);
   EXPECT_NE(refusal_of({"events", "r", "--from", "3", "--to", "2"}).find("later"), std::string::npos);
   EXPECT_NE(refusal_of({"export", "r", "-o", "x"}).find("--perfetto"), std::string::npos);
+  EXPECT_NE(refusal_of({"nope", "r"}).find("there is no command nope; there are: summary, ranks"), std::string::npos);
+  EXPECT_NE(refusal_of({""}).find("no command ''"), std::string::npos);
   refusal_of({"export", "r", "--perfetto"});
   refusal_of({"verify", "r", "--rank", "1"});
+}
+
+TEST(CommandLineTest, NumbersThatAreNone) {
+  for (const char* time : {"nan", "-nan", "-1", "x", ""}) {
+    EXPECT_TRUE(refusal_of({"events", "r", "--from", time}).starts_with("run-reader: ")) << time;
+    refusal_of({"export", "r", "--perfetto", "-o", "x", "--to", time});
+  }
+  refusal_of({"events", "r", "--from", "inf"});
+  EXPECT_EQ(options_of({"events", "r", "--to", "1e3"}).filter.to_s, 1000);
+  for (const char* limit : {"-1", "1.5", "x", "", "99999999999999999999", "0x10"}) {
+    EXPECT_NE(refusal_of({"events", "r", "--limit", limit}).find("number"), std::string::npos) << limit;
+  }
+  EXPECT_EQ(options_of({"events", "r", "--limit", "0"}).filter.limit, 0U);
+}
+
+TEST(CommandLineTest, RanksThatAreNone) {
+  for (const char* rank : {"", " ", "-1", "0x1", "1.0", "0-", "0,,1", "nan", "\x1b[31m"}) {
+    const std::string refusal = refusal_of({"ranks", "r", "--rank", rank});
+    EXPECT_NE(refusal.find("give ranks as"), std::string::npos) << refusal;
+    EXPECT_EQ(refusal.find('\x1b'), std::string::npos);
+  }
+  refusal_of({"events", "r", "--step", ""});
 }
 
 TEST(CommandLineTest, IntervalsAreReadWhole) {

@@ -24,6 +24,8 @@ std::string_view name_of(checks::EndingKind kind) {
       return "signal";
     case checks::EndingKind::kKilled:
       return "killed";
+    case checks::EndingKind::kReplaced:
+      return "replaced";
     case checks::EndingKind::kRunning:
       return "running";
     case checks::EndingKind::kUnknown:

@@ -1,8 +1,10 @@
 #include "tools/run_reader/run_reader.hpp"
 
 #include <cerrno>
+#include <filesystem>
 #include <ostream>
 
+#include "reader/run_files.hpp"
 #include "tools/run_reader/command_line.hpp"
 #include "tools/run_reader/commands.hpp"
 #include "tools/run_reader/exit_code.hpp"
@@ -37,6 +39,30 @@ int dispatch(const Context& context) {
   return kExitUsage;
 }
 
+// What to give instead of a run that is not there.
+std::string remedy(const std::string& path, reader::Code code) {
+  if (code != reader::Code::kNotFound) return "";
+  std::string text = " Give a run directory (plumbline-run-..) or a trace file (.plt).";
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  const std::vector<std::string> runs = reader::runs_below(parent.empty() ? "." : parent);
+  if (!runs.empty()) text += " There is " + std::filesystem::path(runs.back()).lexically_normal().string() + ".";
+  return text;
+}
+
+// Tables without a row would say nothing; lists of events say themselves that none passes.
+std::string absent_ranks(const Options& options, const reader::Run& run) {
+  if (options.filter.ranks.empty() || options.command == Command::kEvents || options.command == Command::kDump) {
+    return "";
+  }
+  std::vector<std::int32_t> ranks;
+  for (const reader::Trace& trace : run.traces()) {
+    if (options.filter.takes_rank(trace.rank())) return "";
+    if (trace.rank() >= 0) ranks.push_back(trace.rank());
+  }
+  return ranks.empty() ? "--rank: no process of this run has a rank."
+                       : "--rank: this run has no such rank; it has " + ranks_phrase(ranks) + ".";
+}
+
 }  // namespace
 
 int run_reader(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err, bool terminal) {
@@ -49,7 +75,11 @@ int run_reader(const std::vector<std::string>& arguments, std::ostream& out, std
   options.colour = terminal;
   const reader::Result<reader::Run> run = reader::Run::open(options.run);
   if (!run.ok()) {
-    err << "run-reader: " << printable(run.status().message()) << '\n';
+    err << "run-reader: " << printable(run.status().message() + remedy(options.run, run.status().code())) << '\n';
+    return kExitUsage;
+  }
+  if (const std::string complaint = absent_ranks(options, *run); !complaint.empty()) {
+    err << "run-reader: " << complaint << '\n';
     return kExitUsage;
   }
   const checks::Subject subject(*run);

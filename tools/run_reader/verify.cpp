@@ -80,12 +80,21 @@ TraceReport report_on(const Context& context, std::size_t index) {
   }
   add_drops(trace, report);
   add_evictions(trace, report);
+  if (const reader::RecordingStop* stop = trace.stop()) {
+    report.losses.push_back(fmt::format("what the process did after its recording had ended at {:.3f} s: {}",
+                                        context.subject.seconds(index, stop->time_ns), stop->reason));
+  }
+  if (!trace.continued_in().empty()) {
+    report.notices.push_back("the process was replaced by exec; it goes on in " + base_name(trace.continued_in()));
+  }
   if (trace.ring_path().empty() && !trace.clean_end()) {
     report.losses.push_back("no ring file beside it: what was not yet written when the process ended is lost");
   }
   for (const reader::Stat& stat : trace.stats().rows()) {
     if (stat.severity == reader::Severity::kNotice && !stat.detail.empty()) report.notices.push_back(stat.detail);
-    if (stat.severity == reader::Severity::kDataLoss && report.losses.empty()) report.losses.push_back(stat.detail);
+    if (stat.severity == reader::Severity::kDataLoss && (report.losses.empty() || stat.name == "traces_joined")) {
+      report.losses.push_back(stat.detail);
+    }
   }
   return report;
 }
@@ -110,6 +119,10 @@ void print_as_text(const Context& context, const std::vector<TraceReport>& repor
   }
   for (const int rank : context.run.missing_ranks()) {
     context.out << style.yellow("missing") << fmt::format("  rank {}: there is no trace of it\n", rank);
+  }
+  if (context.run.launches() > 1) {
+    context.out << fmt::format("note     {} share this directory\n",
+                               plural(static_cast<std::uint64_t>(context.run.launches()), "launch", "launches"));
   }
   context.out << (lost ? "Part of the data is lost; everything else was read.\n" : "Nothing is lost.\n");
 }
