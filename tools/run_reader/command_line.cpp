@@ -131,6 +131,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
       {Command::kEvents, "events", "single events in the order of time, with filters"},
       {Command::kDump, "dump", "everything as JSON lines, streamed"},
       {Command::kExport, "export", "writes the run in another program's format"},
+      {Command::kReport, "report", "one HTML page: verdicts, lanes, wavefront, memory, steps, stacks"},
       {Command::kVerify, "verify", "is the trace whole: format, frames, checksums, drops"},
   };
 
@@ -150,6 +151,9 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
       case Command::kExport:
         add_window(*command, raw);
         command->add_flag("--perfetto", perfetto, "a protobuf trace that ui.perfetto.dev opens");
+        command->add_option("-o,--output", options.output, "file to write, - for standard output")->required();
+        break;
+      case Command::kReport:
         command->add_option("-o,--output", options.output, "file to write, - for standard output")->required();
         break;
       case Command::kEvents:

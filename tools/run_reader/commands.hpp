@@ -14,6 +14,7 @@ int run_ranges(const Context& context);
 int run_events(const Context& context);
 int run_dump(const Context& context);
 int run_export(const Context& context);
+int run_report(const Context& context);
 int run_verify(const Context& context);
 
 }  // namespace plumbline::tools
