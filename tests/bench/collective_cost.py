@@ -2,7 +2,8 @@
 
     collective_cost.py --python PYTHON --shim libplumbline.so [--rounds 10]
 
-Each round runs the three variants once, in a new order; a cost is the difference to the bare run of its round.
+The flight recorder's cost is the difference between two processes, one with and one without it, in each round; Plumbline's
+is measured inside one process, by switching it off and on.
 """
 
 import argparse
@@ -26,7 +27,10 @@ def measure(options, variant):
         environment |= {"TORCH_FR_BUFFER_SIZE": "20000"}
     try:
         line = [options.python, os.path.join(FOLDER, "collective_job.py")]
-        return float(subprocess.run(line, env=environment, stdout=subprocess.PIPE, check=True).stdout)
+        if variant == "plumbline":
+            line.append(environment["PLUMBLINE_RUN"])
+        printed = subprocess.run(line, env=environment, stdout=subprocess.PIPE, check=True).stdout
+        return tuple(float(number) for number in printed.split())
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -35,17 +39,17 @@ def main():
     options = argparse.ArgumentParser()
     options.add_argument("--python", required=True)
     options.add_argument("--shim", required=True)
-    options.add_argument("--rounds", type=int, default=10)
+    options.add_argument("--rounds", type=int, default=3)
     options = options.parse_args()
     variants = ["bare", "plumbline", "flight recorder"]
     rounds = []
     for _ in range(options.rounds):
         rounds.append({v: measure(options, v) for v in random.sample(variants, len(variants))})
-    print("| variant | CPU ns a call (median) | on top of bare (median, min, max) |")
+    print("| variant | CPU ns a call | on top (median, min, max) |")
     print("|---|---|---|")
     for variant in variants:
-        extra = [r[variant] - r["bare"] for r in rounds]
-        whole = statistics.median(r[variant] for r in rounds)
+        whole = statistics.median(r[variant][0] for r in rounds)
+        extra = [r[variant][1] or r[variant][0] - r["bare"][0] for r in rounds]
         print(f"| {variant} | {whole:.0f} | {statistics.median(extra):.0f} ({min(extra):.0f}, {max(extra):.0f}) |")
 
 
