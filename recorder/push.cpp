@@ -113,6 +113,16 @@ bool clear_in_flight(const void* frame) noexcept {
   return was_set;
 }
 
+// The mark outlives the failure until the thread's next event, and other errors may be raised before that.
+std::uint64_t failing_allocation() noexcept {
+  if (t_state.epoch != g_epoch.load(std::memory_order_acquire)) return 0;
+  static constinit std::atomic<std::uint64_t> told{0};
+  const RingHeader& ring = *t_state.ring;
+  if (!is_set(ring.in_flight)) return 0;
+  const std::uint64_t failure = address_of(&ring) ^ ring.head.load(std::memory_order_relaxed) << 32;
+  return told.exchange(failure, std::memory_order_relaxed) != failure ? ring.in_flight.id_or_size : 0;
+}
+
 void hook_fired(unsigned hook) noexcept {
   if (hook >= kMostHooks) return;
   const std::uint32_t epoch = g_epoch.load(std::memory_order_acquire);

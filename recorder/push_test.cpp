@@ -169,5 +169,20 @@ TEST(InFlight, AMarkOfAnotherThreadIsLeftAlone) {
   EXPECT_EQ(events.size(), 1u);
 }
 
+TEST(InFlight, AFailingAllocationIsToldOnce) {
+  record([] {
+    EXPECT_EQ(failing_allocation(), 0u);
+    swallow([] {
+      set_in_flight(Kind::kAllocFailed, 0, 0, 77);
+      EXPECT_EQ(failing_allocation(), 77u);
+      EXPECT_EQ(failing_allocation(), 0u);
+      throw std::runtime_error("no memory");
+    });
+    EXPECT_EQ(failing_allocation(), 0u);
+    push(alloc_record(now_ns(), 1, 1).header);
+    EXPECT_EQ(failing_allocation(), 0u);
+  });
+}
+
 }  // namespace
 }  // namespace plumbline::recorder

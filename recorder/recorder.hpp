@@ -57,6 +57,10 @@ void set_in_flight(Kind what, std::uint32_t tag, std::uint64_t time_ns, std::uin
 // True when the mark was still there: false says that the recorder has taken the call for one that raised.
 bool clear_in_flight(const void* frame = __builtin_frame_address(0)) noexcept;
 
+// Size of the calling thread's allocation that is inside the real function, where it is now failing; 0 none. Each one
+// is told of once.
+std::uint64_t failing_allocation() noexcept;
+
 // A stable id (64-bit hash) of a text; records the text the first time that this process sees it while active, so an id
 // that is kept must have been asked for while active.
 std::uint64_t text_id(std::string_view text) noexcept;

@@ -33,6 +33,9 @@ struct PlumblineHost {
   // adapter that was built for another one must refuse: the layouts that it was compiled with are not those of the
   // process.
   const char* torch_version;
+  // The calling thread makes a request of so many bytes, or one of its has failed: leaves its stack where that is due.
+  void (*request_made)(std::uint64_t bytes);
+  void (*request_failed)(std::uint64_t bytes);
 };
 
 struct PlumblineAdapter {

@@ -8,6 +8,7 @@
 #include "recorder/recorder.hpp"
 #include "shim/core/activation.hpp"
 #include "shim/core/real_function.hpp"
+#include "shim/stacks/allocation_stacks.hpp"
 
 namespace plumbline::shim {
 namespace {
@@ -44,7 +45,11 @@ extern "C" [[gnu::visibility("default")]] void* _ZN3c109alloc_cpuEm(std::size_t 
     return real(size);
 
   recorder::hook_fired(kHookAllocCpu);
-  const std::uint64_t entered_ns = size >= kLargeRequest ? recorder::now_ns() : 0;
+  std::uint64_t entered_ns = 0;
+  if (size >= kLargeRequest) {
+    stacks::note_request(size);
+    entered_ns = recorder::now_ns();
+  }
   recorder::set_in_flight(recorder::Kind::kAllocFailed, kTag, entered_ns, size);
   void* address = real(size);
   recorder::clear_in_flight();

@@ -16,6 +16,7 @@
 #include "shim/cuda/hook_report.hpp"
 #include "shim/nccl/nccl_functions.hpp"
 #include "shim/python/interpreter.hpp"
+#include "shim/stacks/fatal_signals.hpp"
 #include "shim/stacks/take_stacks.hpp"
 
 namespace plumbline::shim {
@@ -89,6 +90,7 @@ bool open_for_training(const char* why) noexcept {
   if (!recorder::promoted()) {
     const int saved_errno = errno;
     recorder::promote(why);
+    stacks::watch_fatal_signals();
     // What trains on a GPU has loaded its libraries by now.
     cuda::report_hooks();
     nccl::report_hooks(nullptr);

@@ -2,6 +2,7 @@
 
 #include "recorder/recorder.hpp"
 #include "shim/core/activation.hpp"
+#include "shim/stacks/allocation_stacks.hpp"
 
 namespace plumbline::shim {
 namespace {
@@ -47,6 +48,8 @@ constinit PlumblineHost host = {
     hook_state,
     set_exception,
     "",
+    stacks::note_request,
+    stacks::note_failure,
 };
 
 }  // namespace

@@ -34,12 +34,12 @@ int keep_range_of(dl_phdr_info* library, std::size_t /*size*/, void* address) no
   return 1;
 }
 
+}  // namespace
+
 bool is_in_python(const void* address) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   return at >= python_begin.load(std::memory_order_relaxed) && at < python_end.load(std::memory_order_relaxed);
 }
-
-}  // namespace
 
 void watch_immediate_exit() noexcept {
   void* python = dlsym(RTLD_DEFAULT, "Py_AddPendingCall");

@@ -10,4 +10,7 @@ namespace plumbline::shim {
 // At the start of recording: finds the interpreter, if the process has one.
 void watch_immediate_exit() noexcept;
 
+// Whether an address lies in the interpreter's library, or in the executable that is the interpreter.
+bool is_in_python(const void* address) noexcept;
+
 }  // namespace plumbline::shim

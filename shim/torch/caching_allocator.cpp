@@ -28,13 +28,15 @@ void push(Kind kind, Source source, int device, std::uint64_t address, std::uint
   host().push(&record.header);
 }
 
-// Runs under the allocator's lock: it pushes records and calls nothing else. A block counts as free when the job gives
+// Runs under the allocator's lock: it pushes records, leaves the stack of a large request at its first sight, and calls
+// nothing else. A block counts as free when the job gives
 // it back, also while a stream still uses it.
 void on_trace(const cca::TraceEntry& entry) noexcept {
   if (!host().active()) return;
   host().hook_fired(kHookCachingAllocator);
   switch (entry.action_) {
     case cca::TraceEntry::ALLOC:
+      host().request_made(static_cast<std::uint64_t>(entry.size_));
       return push(Kind::kAlloc, Source::kCachingBlock, entry.device_, entry.addr_, entry.size_);
     case cca::TraceEntry::FREE_REQUESTED:
       return push(Kind::kFree, Source::kCachingBlock, entry.device_, entry.addr_, 0);
@@ -53,6 +55,7 @@ void on_out_of_memory(std::int64_t device, std::size_t requested, std::size_t, s
   if (!host().active()) return;
   host().hook_fired(kHookCachingAllocator);
   push(Kind::kAllocFailed, Source::kCachingBlock, static_cast<int>(device), 0, requested);
+  host().request_failed(requested);
 }
 
 void attach() noexcept {

@@ -182,6 +182,8 @@ PlumblineHost table = {
     hook_state,
     set_exception,
     "",
+    [](std::uint64_t) {},
+    [](std::uint64_t) {},
 };
 
 }  // namespace
