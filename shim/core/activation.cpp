@@ -12,7 +12,6 @@
 #include "shim/core/facts.hpp"
 #include "shim/core/hook_report.hpp"
 #include "shim/core/lifecycle.hpp"
-#include "shim/core/log.hpp"
 #include "shim/cuda/hook_report.hpp"
 #include "shim/nccl/nccl_functions.hpp"
 #include "shim/python/interpreter.hpp"
@@ -35,19 +34,27 @@ bool is_set(const char* value) noexcept { return value != nullptr && *value != '
   }
 }
 
-bool start_recording() noexcept {
+Gate start_recording() noexcept {
   auto* settings = new (settings_storage) recorder::Settings(recorder::load_settings());
-  for (const std::string& complaint : settings->complaints) log_line("%s", complaint.c_str());
   if (settings->disabled || settings->level == recorder::Level::kOff ||
       excluded_by(settings->exclude.c_str(), program_invocation_short_name)) {
-    return false;
+    return Gate::kClosed;
   }
   recorder::set_stack_source(stacks::stack_source());
-  if (!recorder::start(*settings)) return false;
+  if (!recorder::start(*settings)) return Gate::kRefused;
   watch_lifecycle();
   report_all_hooks();
   report_identity();
-  return true;
+  return Gate::kOpen;
+}
+
+// The recorder has a line on why it records nothing. Launchers and workers, which meet the same trouble, are spared it.
+void tell_refusal(const char* why) noexcept {
+  Gate refused = Gate::kRefused;
+  if (!gate.compare_exchange_strong(refused, Gate::kClosed, std::memory_order_acq_rel)) return;
+  const int saved_errno = errno;
+  recorder::promote(why);
+  errno = saved_errno;
 }
 
 }  // namespace
@@ -77,16 +84,20 @@ bool open_for(Evidence evidence) noexcept {
   if (!may_open) return seen == Gate::kOpen;
   if (!gate.compare_exchange_strong(seen, Gate::kOpening, std::memory_order_acq_rel)) return seen == Gate::kOpen;
   const int saved_errno = errno;
-  const bool started = start_recording();
-  gate.store(started ? Gate::kOpen : Gate::kClosed, std::memory_order_release);
-  if (started) schedule_adapter();
-  if (started) python::schedule_verification();
+  const Gate outcome = start_recording();
+  gate.store(outcome, std::memory_order_release);
+  // Also where nothing can be recorded: the adapter sees whether the process trains, and should be told.
+  if (outcome != Gate::kClosed) schedule_adapter();
+  if (outcome == Gate::kOpen) python::schedule_verification();
   errno = saved_errno;
-  return started;
+  return outcome == Gate::kOpen;
 }
 
 bool open_for_training(const char* why) noexcept {
-  if (!is_open() && !open_for(Evidence::kTraining)) return false;
+  if (!is_open() && !open_for(Evidence::kTraining)) {
+    tell_refusal(why);
+    return false;
+  }
   if (!recorder::promoted()) {
     const int saved_errno = errno;
     recorder::promote(why);

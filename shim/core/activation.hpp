@@ -20,7 +20,8 @@ enum class Gate : std::uint8_t {
   kOpening,  // one thread is starting the recorder; the others pass by
   kOpen,     // the recorder was started (it may have stopped since: its functions then do nothing)
   kForked,   // a forked child of a recording process: waits for training evidence
-  kClosed,   // switched off, excluded, or nothing can be recorded here
+  kRefused,  // nothing can be recorded here, and a process that trains has yet to be told so
+  kClosed,   // switched off, excluded, or told
 };
 
 enum class Evidence : std::uint8_t { kAllocation, kTraining };

@@ -129,7 +129,7 @@ bool load_once() noexcept {
 }
 
 int run_from_python(void* /*argument*/) noexcept {
-  if (recorder::active()) load_once();
+  if (recorder::active() || gate.load(std::memory_order_relaxed) == Gate::kRefused) load_once();
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 
+#include "recorder/identity.hpp"
 #include "recorder/recorder.hpp"
 #include "recorder/small_file.hpp"
 #include "shim/build_id.hpp"
@@ -170,6 +171,7 @@ void report_identity() noexcept {
   fact("process.executable", target_of_link("/proc/self/exe"));
   fact("process.directory", target_of_link("/proc/self/cwd"));
   fact("process.parent", std::to_string(getppid()));
+  fact("process.began", std::to_string(recorder::process_start_ticks()));
   report_settings();
   report_environment();
 }

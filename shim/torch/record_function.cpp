@@ -70,7 +70,6 @@ std::string_view optimizer_class(std::string_view range) {
 }
 
 void begin_step(RangeContext& context, std::string_view name) {
-  host().promote("optimizer step");
   host().hook_fired(kHookStep);
   context.step = open_step();
   context.step->handle = host().next_id();
@@ -88,12 +87,15 @@ void begin_range(RangeContext& context, std::string_view name) {
 }
 
 std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& function) {
+  const std::string_view name = function.name();
+  const bool step = name.substr(0, kStepPrefix.size()) == kStepPrefix;
+  // Before anything else: in a forked child this is what recording begins with.
+  if (step) host().promote("optimizer step");
   if (!host().active()) return nullptr;
   follow_caching_allocator();
   install_python_hooks();
-  const std::string_view name = function.name();
   auto context = std::make_unique<RangeContext>();
-  if (name.substr(0, kStepPrefix.size()) == kStepPrefix) {
+  if (step) {
     begin_step(*context, name);
   } else {
     begin_range(*context, name);

@@ -196,6 +196,43 @@ TEST(Preload, TheKillSwitchAndExclusionsLeaveNothing) {
   }
 }
 
+// A file in the way, a name that is too long: a line, once, and only where it matters.
+TEST(Preload, ARunDirectoryThatCannotBeMadeIsSaidByAProcessThatTrains) {
+  for (const std::string& directory : {std::string("/proc/version/run"), "/tmp/" + std::string(300, 'x')}) {
+    const RecordedJob job(scenario("every_call"), {{"PLUMBLINE_RUN", directory}});
+    EXPECT_EQ(job.exit_status(), 0) << job.output();
+    EXPECT_EQ(std::count(job.output().begin(), job.output().end(), '\n'), 1) << job.output();
+    EXPECT_NE(job.output().find("nothing is recorded of this process"), std::string::npos) << job.output();
+    EXPECT_NE(job.output().find(directory), std::string::npos) << job.output();
+    EXPECT_EQ(RecordedJob(scenario("no_training"), {{"PLUMBLINE_RUN", directory}}).output(), "");
+  }
+}
+
+TEST(Preload, ABadSettingIsLoggedOnce) {
+  const RecordedJob job(scenario("every_call"), {{"PLUMBLINE_LEVLE", "watch"}, {"PLUMBLINE_FLUSH_MS", "soon"}});
+  EXPECT_EQ(job.exit_status(), 0) << job.output();
+  std::map<std::string, int> told;
+  for (const std::string& line : job.log()) {
+    for (const char* name : {"PLUMBLINE_LEVLE", "PLUMBLINE_FLUSH_MS"}) told[name] += line.find(name) != line.npos;
+  }
+  EXPECT_EQ(told, (std::map<std::string, int>{{"PLUMBLINE_LEVLE", 1}, {"PLUMBLINE_FLUSH_MS", 1}}));
+}
+
+TEST(Preload, AProcessThatReplacesItsProgramGoesOnInASecondTrace) {
+  const RecordedJob job(scenario("exec_midway"));
+  EXPECT_EQ(job.exit_status(), 0) << job.output();
+  const auto run = reader::Run::open(job.directory());
+  ASSERT_TRUE(run.ok());
+  ASSERT_EQ(run->traces().size(), 2u);
+  EXPECT_EQ(run->launches(), 1);
+  const reader::Trace& before = run->traces()[0];
+  const reader::Trace& after = run->traces()[1];
+  EXPECT_EQ(before.pid(), after.pid());
+  EXPECT_EQ(before.continued_in(), after.path());
+  EXPECT_EQ(before.exit(), nullptr);
+  EXPECT_NE(after.exit(), nullptr);
+}
+
 TEST(Preload, TheExitStatusIsRecordedAndKept) {
   const RecordedJob job(scenario("leave_by_exit"));
   EXPECT_EQ(job.exit_status(), 7);

@@ -142,8 +142,15 @@ std::vector<std::string> RecordedJob::files() const {
   return names;
 }
 
+std::vector<std::string> RecordedJob::log() const {
+  std::ifstream file(directory() + "/plumbline.log");
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
 std::vector<RecordedProcess> RecordedJob::processes() const {
-  auto run = reader::Run::open(directory_ + "/run/here");
+  auto run = reader::Run::open(directory());
   if (!run.ok()) {
     ADD_FAILURE() << run.status().message() << "\n" << output_;
     return {};

@@ -65,6 +65,9 @@ class RecordedJob {
   const std::string& output() const { return output_; }  // standard output and error
   std::vector<std::string> files() const;                // all that lies in the job's directory, hidden files too
 
+  std::string directory() const { return directory_ + "/run/here"; }  // the run's
+  std::vector<std::string> log() const;                               // lines of its log
+
   // The traces of the run, by pid. A trace that cannot be read fails the test.
   std::vector<RecordedProcess> processes() const;
   // The one process of a job that has one; an empty one, and a failure, otherwise.

@@ -226,6 +226,14 @@ int fork_training() {
   return status;
 }
 
+// Trains, and becomes another program amid that, which trains too.
+int exec_midway() {
+  const auto group = gloo();
+  train(*group, 2);
+  execl("/proc/self/exe", "shim_scenario", "every_call", library_directory.c_str(), nullptr);
+  return 96;
+}
+
 int fork_among_threads() {
   const auto group = gloo();
   train(*group, 1);
@@ -312,6 +320,7 @@ int main(int count, char** arguments) {
       {"no_training", no_training},
       {"fork_worker", fork_worker},
       {"fork_training", fork_training},
+      {"exec_midway", exec_midway},
       {"fork_among_threads", fork_among_threads},
       {"many_threads", many_threads},
       {"leave_by_exit", leave_by_exit},
