@@ -7,7 +7,9 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "reader/ring_snapshot.hpp"
 #include "reader/trace.hpp"
@@ -45,12 +47,14 @@ struct Listing {
   std::vector<Ring> rings;
 };
 
+bool is_hidden(const std::string& path) { return fs::path(path).filename().string().starts_with('.'); }
+
 Listing list(const fs::path& directory, bool hidden) {
   Listing listing;
   std::error_code error;
   for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
     const std::string path = it->path().string();
-    if (!hidden && it->path().filename().string().starts_with('.')) continue;
+    if (!hidden && is_hidden(path)) continue;
     const Result<File> file = File::open(path);
     if (!file.ok()) {
       // Opening it as a trace will say what is wrong with it.
@@ -64,7 +68,10 @@ Listing list(const fs::path& directory, bool hidden) {
       listing.traces.push_back(path);
     }
   }
-  std::sort(listing.traces.begin(), listing.traces.end());
+  // Hidden ones last: of two that are of one process the first is kept.
+  std::sort(listing.traces.begin(), listing.traces.end(), [](const std::string& a, const std::string& b) {
+    return std::pair(is_hidden(a), std::string_view(a)) < std::pair(is_hidden(b), std::string_view(b));
+  });
   std::sort(listing.rings.begin(), listing.rings.end(), [](const Ring& a, const Ring& b) { return a.path < b.path; });
   return listing;
 }

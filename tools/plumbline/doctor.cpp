@@ -30,7 +30,8 @@ std::optional<Findings> examine(const std::string& target, const std::string& py
   std::error_code ignored;
   const auto pid = as_process_number(target);
   if (!pid || std::filesystem::exists(target, ignored)) return examine_run(target, why);
-  why = fmt::format("there is no process {}, and no run of that name", target);
+  why = fmt::format("there is no process {} here, and no run of that name; give a process number or a run directory",
+                    target);
   return examine_process(*pid);
 }
 

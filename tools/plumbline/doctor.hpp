@@ -9,6 +9,12 @@
 
 namespace plumbline::tools {
 
+// What the lack of a torch adapter costs.
+inline constexpr const char* kWithoutAdapter =
+    "without it optimizer steps and the arguments of collectives are not recorded, and a job without collectives "
+    "leaves "
+    "no trace at all";
+
 // Is the preload object usable on this machine, with this Python (empty: the one in PATH)?
 Findings examine_machine(const std::string& python);
 

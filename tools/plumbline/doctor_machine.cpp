@@ -1,15 +1,8 @@
 // The doctor's look at a machine.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
 #include "recorder/settings.hpp"
@@ -20,6 +13,7 @@
 #include "tools/plumbline/interpreter.hpp"
 #include "tools/plumbline/launch.hpp"
 #include "tools/plumbline/preload_block.hpp"
+#include "tools/plumbline/recording_place.hpp"
 #include "tools/plumbline/subprocess.hpp"
 #include "tools/plumbline/torch_install.hpp"
 
@@ -63,10 +57,10 @@ void examine_adapter(const TorchInstall& torch, const recorder::Settings& settin
   if (adapter_is_ready(path)) {
     findings.fine("adapter", path);
   } else if (find_toolchain(torch, tools, why)) {
-    findings.note("adapter",
-                  fmt::format("not built yet; plumbline run or build-adapter builds it with {}", tools.compiler));
+    findings.note("adapter", fmt::format("not built yet; plumbline run or build-adapter builds it with {}; {}",
+                                         tools.compiler, kWithoutAdapter));
   } else {
-    findings.problem("adapter", fmt::format("not built, and cannot be built: {}", why));
+    findings.problem("adapter", fmt::format("not built, and cannot be built: {}; {}", why, kWithoutAdapter));
   }
 }
 
@@ -87,38 +81,13 @@ void examine_torch(const TorchInstall& torch, Findings& findings) {
   }
 }
 
-// The nearest directory above a path that is there.
-fs::path existing_parent(fs::path path) {
-  std::error_code ignored;
-  while (!fs::exists(path, ignored) && path.has_parent_path() && path != path.parent_path()) path = path.parent_path();
-  return path;
-}
-
-// A ring file is preallocated and mapped shared; some network filesystems can do neither. Empty when this one can.
-std::string ring_block(const fs::path& directory) {
-  std::string name = (directory / ".plumbline-doctor-XXXXXX").string();
-  const int file = mkstemp(name.data());
-  if (file < 0) return fmt::format("cannot be written to: {}", std::strerror(errno));
-  unlink(name.c_str());
-  constexpr std::size_t kBytes = 1 << 16;
-  std::string block;
-  if (const int error = posix_fallocate(file, 0, kBytes); error != 0) {
-    block = fmt::format("cannot preallocate a file: {}", std::strerror(error));
-  } else if (void* map = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0); map == MAP_FAILED) {
-    block = fmt::format("cannot map a file shared: {}", std::strerror(errno));
-  } else {
-    munmap(map, kBytes);
-  }
-  close(file);
-  return block;
-}
-
 void examine_directory(const recorder::Settings& settings, Findings& findings) {
   const std::string wanted = settings.run_directory.empty() ? settings.base_directory : settings.run_directory;
-  const fs::path directory = existing_parent(fs::weakly_canonical(fs::absolute(wanted.empty() ? "." : wanted)));
-  if (const std::string block = ring_block(directory); !block.empty()) {
-    return findings.problem("run directory", fmt::format("{} {}", directory.string(), block));
+  const fs::path place = fs::absolute(wanted.empty() ? "." : wanted).lexically_normal();
+  if (const std::string block = recording_block(place, settings.memory_bytes); !block.empty()) {
+    return findings.problem("run directory", fmt::format("{} {}", place.string(), block));
   }
+  const fs::path directory = existing_parent(place);
   struct statvfs disk {};
   if (statvfs(directory.c_str(), &disk) != 0) return;
   const std::uint64_t free_bytes = std::uint64_t{disk.f_bavail} * disk.f_frsize;

@@ -1,6 +1,7 @@
 // The doctor's look at a running process, from what the kernel tells of it.
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -13,9 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "recorder/settings.hpp"
 #include "shim/adapter_path.hpp"
 #include "tools/plumbline/doctor.hpp"
 #include "tools/plumbline/preload_block.hpp"
+#include "tools/run_reader/text.hpp"
 
 namespace plumbline::tools {
 namespace {
@@ -118,14 +121,13 @@ void explain_absence(const Process& process, Findings& findings) {
 }
 
 void examine_switches(const Process& process, Findings& findings) {
-  const std::string disable = process.variable("PLUMBLINE_DISABLE");
-  if (!disable.empty() && disable != "0") {
-    findings.problem("settings", "PLUMBLINE_DISABLE is set: nothing is recorded");
-  }
-  if (process.variable("PLUMBLINE_LEVEL") == "off") findings.problem("settings", "PLUMBLINE_LEVEL is off");
+  const recorder::Settings settings = recorder::load_settings({process.environment.begin(), process.environment.end()});
+  for (const std::string& complaint : settings.complaints) findings.problem("settings", printable(complaint));
+  if (settings.disabled) findings.problem("settings", "PLUMBLINE_DISABLE is set: nothing is recorded");
+  if (settings.level == recorder::Level::kOff) findings.problem("settings", "the level is off: nothing is recorded");
   for (const char* name : {"PLUMBLINE_RUN", "PLUMBLINE_DIR", "PLUMBLINE_CONFIG", "PLUMBLINE_EXCLUDE"}) {
     if (const std::string value = process.variable(name); !value.empty()) {
-      findings.note("settings", fmt::format("{}={}", name, value));
+      findings.note("settings", printable(fmt::format("{}={}", name, value)));
     }
   }
 }
@@ -155,12 +157,28 @@ void examine_torch(const Process& process, Findings& findings) {
   findings.fine("torch", torch);
   const std::string adapter = process.mapped_like(std::string("/") + shim::kAdapterFile).path;
   if (adapter.empty()) {
-    findings.problem("adapter",
-                     "not in the process: optimizer steps and the arguments of collectives are not recorded");
+    findings.problem("adapter", fmt::format("not in the process; {}", kWithoutAdapter));
   } else {
     findings.fine("adapter", adapter);
   }
   examine_recording(process, findings);
+}
+
+bool is_for_us(const Process& process) {
+  return !process.mapped_like("/libtorch_cpu.so").path.empty() ||
+         process.variable("LD_PRELOAD").find(kPreloadObject) != std::string::npos;
+}
+
+std::string why_unreadable(int pid, const fs::path& directory) {
+  const std::string state = contents(directory / "stat");
+  if (const std::size_t name_end = state.rfind(") "); name_end != std::string::npos && state[name_end + 2] == 'Z') {
+    return fmt::format("{} has ended; its parent has not asked for its exit status yet", pid);
+  }
+  struct stat owner {};
+  if (stat(directory.c_str(), &owner) == 0 && owner.st_uid != geteuid()) {
+    return fmt::format("{} belongs to user {}; only that user and root can look at it", pid, owner.st_uid);
+  }
+  return fmt::format("{} is a thread of the kernel, or protects itself: it cannot be looked at", pid);
 }
 
 }  // namespace
@@ -172,11 +190,17 @@ std::optional<Findings> examine_process(int pid) {
   Findings findings;
   const Process process = look_at(directory);
   if (process.program.empty() || process.mapped.empty()) {
-    findings.problem("process", fmt::format("{} belongs to another user, or has ended: it cannot be looked at", pid));
+    findings.problem("process", why_unreadable(pid, directory));
     return findings;
   }
-  findings.fine("process", fmt::format("{}, {}", pid, process.program));
   const std::string object = process.mapped_like("/" + std::string(kPreloadObject)).path;
+  if (object.empty() && !is_for_us(process)) {
+    findings.problem("process", printable(fmt::format("{} is {}: no training job, as it has no torch in it, and not "
+                                                      "started under Plumbline; nothing of it is recorded",
+                                                      pid, process.program)));
+    return findings;
+  }
+  findings.fine("process", printable(fmt::format("{}, {}", pid, process.program)));
   if (object.empty()) {
     explain_absence(process, findings);
     return findings;

@@ -15,6 +15,7 @@
 #include "recorder/settings.hpp"
 #include "tools/plumbline/adapter_build.hpp"
 #include "tools/plumbline/interpreter.hpp"
+#include "tools/plumbline/recording_place.hpp"
 #include "tools/plumbline/say.hpp"
 #include "tools/plumbline/torch_install.hpp"
 
@@ -55,8 +56,34 @@ void prepare_adapter(const LaunchOptions& options, const recorder::Settings& set
     why = make_adapter(torch, settings.cache, say).why;
   }
   if (!why.empty()) {
-    say(why + "; optimizer steps and the arguments of collectives are not recorded (see plumbline build-adapter)");
+    say(why + "; optimizer steps and the arguments of collectives are not recorded, and a job without collectives " +
+        "leaves no trace at all (see plumbline build-adapter)");
   }
+}
+
+// Why the job is to run unrecorded; empty when it is not.
+std::string switched_off(const LaunchOptions& options, const recorder::Settings& settings) {
+  if (settings.disabled) return "PLUMBLINE_DISABLE is set";
+  if (options.level == "off" || (options.level.empty() && settings.level == recorder::Level::kOff)) {
+    return "the level is off";
+  }
+  return "";
+}
+
+void prepare(const LaunchOptions& options) {
+  const recorder::Settings settings = recorder::load_settings();
+  for (const std::string& complaint : settings.complaints) say("setting: " + complaint);
+  if (!options.level.empty()) setenv("PLUMBLINE_LEVEL", options.level.c_str(), 1);
+  const std::string directory = run_directory(options.directory, settings);
+  setenv("PLUMBLINE_RUN", directory.c_str(), 1);
+  if (const std::string why = switched_off(options, settings); !why.empty()) {
+    return say(why + "; the job runs unrecorded");
+  }
+  prepare_adapter(options, settings);
+  if (const std::string why = recording_block(directory, settings.memory_bytes); !why.empty()) {
+    return say(fmt::format("{} {}; the job runs unrecorded", directory, why));
+  }
+  say("recording into " + directory);
 }
 
 bool can_be_preloaded(const std::string& object) { return object.find_first_of(" :") == std::string::npos; }
@@ -109,14 +136,7 @@ std::string with_preload(const std::string& existing, const std::string& object)
 }
 
 int launch(const LaunchOptions& options) {
-  if (preload()) {
-    const recorder::Settings settings = recorder::load_settings();
-    prepare_adapter(options, settings);
-    const std::string directory = run_directory(options.directory, settings);
-    setenv("PLUMBLINE_RUN", directory.c_str(), 1);
-    if (!options.level.empty()) setenv("PLUMBLINE_LEVEL", options.level.c_str(), 1);
-    say("recording into " + directory);
-  }
+  if (preload()) prepare(options);
   return become(options.command);
 }
 

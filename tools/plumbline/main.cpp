@@ -16,6 +16,7 @@
 #include "tools/plumbline/launch.hpp"
 #include "tools/plumbline/say.hpp"
 #include "tools/plumbline/torch_install.hpp"
+#include "tools/run_reader/text.hpp"
 
 namespace {
 
@@ -76,8 +77,15 @@ int main(int argc, char** argv) {
   char** const mark = std::find(argv, end, std::string_view("--"));
   try {
     app.parse(static_cast<int>(mark - argv), argv);
+  } catch (const CLI::Success& wanted) {
+    return app.exit(wanted);  // help or version
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsage;
+    tools::say(
+        argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()
+            ? fmt::format("there is no command {}; there are: run, build-adapter, doctor", tools::printable(argv[1]))
+            : error.what());
+    tools::say("plumbline --help tells the commands");
+    return kUsage;
   }
   if (run->parsed()) {
     run_options.command = run->remaining();
