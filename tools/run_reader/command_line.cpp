@@ -128,6 +128,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
       {Command::kAllocations, "allocations", "allocator: peaks, counts, requests that failed"},
       {Command::kOptimizer, "optimizer", "optimizer steps with their settings; logical steps and their times"},
       {Command::kRanges, "ranges", "named ranges (forward, data loader, own record_function): counts and times"},
+      {Command::kStacks, "stacks", "stacks of threads that stalled, crashed or asked for much memory"},
       {Command::kEvents, "events", "single events in the order of time, with filters"},
       {Command::kDump, "dump", "everything as JSON lines, streamed"},
       {Command::kExport, "export", "writes the run in another program's format"},

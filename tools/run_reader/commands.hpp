@@ -13,6 +13,7 @@ int run_optimizer(const Context& context);
 int run_ranges(const Context& context);
 int run_events(const Context& context);
 int run_dump(const Context& context);
+int run_stacks(const Context& context);
 int run_export(const Context& context);
 int run_report(const Context& context);
 int run_verify(const Context& context);

@@ -18,6 +18,7 @@ enum class Command : std::uint8_t {
   kAllocations,
   kOptimizer,
   kRanges,
+  kStacks,
   kEvents,
   kDump,
   kExport,

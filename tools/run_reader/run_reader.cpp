@@ -27,6 +27,8 @@ int dispatch(const Context& context) {
       return run_optimizer(context);
     case Command::kRanges:
       return run_ranges(context);
+    case Command::kStacks:
+      return run_stacks(context);
     case Command::kEvents:
       return run_events(context);
     case Command::kDump:

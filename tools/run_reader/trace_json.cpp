@@ -39,6 +39,23 @@ std::string counts_by_kind(const std::vector<std::uint64_t>& counts) {
   return text + "}";
 }
 
+// [["step","/job/train.py",10], …]: the names that make up most of a stack, once each frame.
+std::string python_frames(const reader::Stack& stack) {
+  std::string text = "[";
+  for (const reader::StackFrame& frame : stack.python) {
+    text += fmt::format("{}[{},{},{}]", text.size() > 1 ? "," : "", json_string(frame.function),
+                        json_string(frame.file), frame.line);
+  }
+  return text + "]";
+}
+
+std::string native_frames(const reader::Stack& stack) {
+  std::string text = "[";
+  for (const reader::StackFrame& frame : stack.native)
+    text += fmt::format("{}\"{:#x}\"", text.size() > 1 ? "," : "", frame.pc);
+  return text + "]";
+}
+
 }  // namespace
 
 void write_definitions(std::ostream& out, const reader::Trace& trace) {
@@ -62,6 +79,17 @@ void write_definitions(std::ostream& out, const reader::Trace& trace) {
   for (const reader::Thread& thread : definitions.threads) {
     begin(line, "thread", trace).number("ring", thread.ring).number("generation", thread.generation);
     out << line.number("tid", thread.tid).text("name", thread.name).finish();
+  }
+  for (const reader::Module& module : definitions.modules) {
+    begin(line, "module", trace).hex("begin", module.begin).hex("end", module.end).text("path", module.path);
+    out << line.hex("file_offset", module.file_offset).text_if("build_id", module.build_id).finish();
+  }
+  for (const reader::Stack& stack : definitions.stacks) {
+    begin(line, "stack", trace).number("time_ns", stack.time_ns).number("tid", stack.tid);
+    line.text("thread", stack.thread_name).text("reason", reader::name_of(stack.reason)).number("detail", stack.detail);
+    line.boolean("training_thread", stack.is(recorder::kTrainingThread)).boolean("idle", stack.is(recorder::kIdle));
+    line.boolean("holds_interpreter_lock", stack.is(recorder::kHoldsInterpreterLock));
+    out << line.raw("python", python_frames(stack)).raw("native", native_frames(stack)).finish();
   }
   for (const reader::HookCount& hook : definitions.hooks) {
     begin(line, "hook", trace).text("name", hook.name).boolean("active", hook.active).number("fired", hook.fired);
