@@ -2,53 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "checks/testing/fake_rank.hpp"
 
 namespace plumbline::checks {
 namespace {
 
-using reader::Collective;
-using reader::Dtype;
-using reader::Op;
-using reader::ReduceOp;
 using reader::testing::open_run;
 using reader::testing::TempDir;
 using testing::FakeRank;
+using testing::Op;
 using testing::Outcome;
-
-Collective call(Op op, std::uint64_t count = 10) {
-  Collective one;
-  one.op = op;
-  one.dtype = Dtype::kFloat32;
-  one.reduce_op = ReduceOp::kSum;
-  one.count_in = one.count_out = count;
-  return one;
-}
-
-TEST(SameCallTest, OperationTypeAndReductionCount) {
-  EXPECT_TRUE(same_call(call(Op::kAllReduce), call(Op::kAllReduce)));
-  EXPECT_FALSE(same_call(call(Op::kAllReduce), call(Op::kAllGather)));
-  Collective half = call(Op::kAllReduce);
-  half.dtype = Dtype::kBfloat16;
-  EXPECT_FALSE(same_call(call(Op::kAllReduce), half));
-  Collective most = call(Op::kAllReduce);
-  most.reduce_op = ReduceOp::kMax;
-  EXPECT_FALSE(same_call(call(Op::kAllReduce), most));
-}
-
-TEST(SameCallTest, SizesCountWhereTheOperationAsksForEqualOnes) {
-  EXPECT_FALSE(same_call(call(Op::kAllReduce, 409600), call(Op::kAllReduce, 409598)));
-  EXPECT_TRUE(same_call(call(Op::kAllToAllBase, 5), call(Op::kAllToAllBase, 6)));
-  EXPECT_TRUE(same_call(call(Op::kGather, 0), call(Op::kGather, 6)));
-}
-
-TEST(SameCallTest, RootsCount) {
-  Collective zero = call(Op::kBroadcast);
-  zero.peer = 0;
-  Collective one = call(Op::kBroadcast);
-  one.peer = 1;
-  EXPECT_FALSE(same_call(zero, one));
-}
 
 // What became of call #0 of a group of ranks: a trace a rank, written by `act`.
 struct Scene {
@@ -63,24 +28,26 @@ struct Scene {
     }
     run.emplace(open_run(directory.path()));
     subject.emplace(*run);
-    const auto groups = group_calls(*subject, 0, 0);
-    open = first_open_call(*subject, groups.at(0));
+    fronts = group_fronts(*subject, {0, 0});
+    graph.emplace(*subject, Attempt{0, 0}, fronts);
   }
 
-  Blame blame() const { return blame_for(*subject, *open); }
+  Blame blame() const { return blame_for(*subject, graph->ops().at(0)); }
 
   TempDir directory;
   std::optional<reader::Run> run;
   std::optional<Subject> subject;
-  std::optional<OpenCall> open;
+  std::vector<GroupFront> fronts;
+  std::optional<WaitGraph> graph;
 };
 
-TEST(BlameTest, TheAbsentRankIsToBlame) {
+TEST(BlameTest, WhoDidNotFinishWhatThePeersDid) {
   const Scene scene(3, [](int number, FakeRank& rank, std::uint64_t world) {
-    if (number != 2) rank.call(10, world, Op::kAllReduce);
-    rank.exit(0);
+    const auto id = rank.call(10, world, Op::kAllReduce);
+    if (number != 2) rank.end(11, id);
+    rank.killed();
   });
-  EXPECT_EQ(scene.blame().cause, Cause::kNeverJoined);
+  EXPECT_EQ(scene.blame().cause, Cause::kUnfinished);
   EXPECT_EQ(ranks_of(scene.blame().guilty), std::vector<std::int32_t>{2});
 }
 

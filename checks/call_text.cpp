@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "reader/call_terms.hpp"
 #include "reader/names.hpp"
 #include "reader/steps.hpp"
 
@@ -13,14 +14,17 @@ std::string call_name(const reader::Collective& call) {
   return fmt::format("{} #{}", reader::name_of(call.op), call.seq);
 }
 
-std::string call_text(const reader::Collective& call) {
-  std::string text = call_name(call);
-  if (call.op == reader::Op::kBarrier || call.op == reader::Op::kMonitoredBarrier) return text;
-  text += ", ";
+std::string carried_text(const reader::Collective& call) {
+  if (!reader::carries_data(call.op)) return {};
+  std::string text;
   const auto reduce = reader::name_of(call.reduce_op);
   if (!reduce.empty()) text += fmt::format("{} of ", reduce);
-  text += fmt::format("{}[{}]", reader::name_of(call.dtype), std::max(call.count_in, call.count_out));
-  return text;
+  return text + fmt::format("{}[{}]", reader::name_of(call.dtype), std::max(call.count_in, call.count_out));
+}
+
+std::string call_text(const reader::Collective& call) {
+  const std::string carried = carried_text(call);
+  return carried.empty() ? call_name(call) : call_name(call) + ", " + carried;
 }
 
 std::string group_name(const reader::Group& group) {

@@ -15,6 +15,8 @@ namespace plumbline::checks {
 std::string call_name(const reader::Collective& call);
 // "all_reduce #37, sum of float32[82624]": with what it carried.
 std::string call_text(const reader::Collective& call);
+// "sum of float32[82624]"; empty of a call that carries nothing.
+std::string carried_text(const reader::Collective& call);
 // "default_pg": the description that the job gave it, else its name.
 std::string group_name(const reader::Group& group);
 // ", step 7"; nothing where the trace has no optimizer steps to count by.

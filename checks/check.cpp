@@ -2,17 +2,21 @@
 
 #include <array>
 
-#include "checks/endings.hpp"
+#include "checks/coverage.hpp"
+#include "checks/crash.hpp"
 #include "checks/failed_allocations.hpp"
-#include "checks/unfinished.hpp"
+#include "checks/hang.hpp"
+#include "checks/mismatch.hpp"
 
 namespace plumbline::checks {
 
 std::span<const Check> all_checks() {
   static constexpr std::array kChecks = {
-      Check{"unfinished", "did every rank join and finish every collective of its groups", check_unfinished},
+      Check{"hang", "does any rank wait for others that do not come", check_hang},
+      Check{"mismatch", "did the ranks of a group call the same thing", check_mismatch},
       Check{"failed_allocations", "was every request for memory granted", check_failed_allocations},
-      Check{"endings", "did every process end in order", check_endings},
+      Check{"crash", "which process ended first by its own doing", check_crash},
+      Check{"coverage", "what can these traces not answer", check_coverage},
   };
   return kChecks;
 }

@@ -1,7 +1,11 @@
 #include "checks/ending.hpp"
 
+#include <algorithm>
+#include <array>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <span>
 
 #include "reader/liveness.hpp"
 
@@ -23,12 +27,17 @@ std::string exception_clause(const reader::ExitInfo& exit) {
   return clause;
 }
 
+bool holds_any(std::string_view text, std::span<const std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return text.find(word) != text.npos; });
+}
+
 Ending recorded_ending(const reader::ExitInfo& exit) {
   Ending ending;
   ending.time_ns = exit.time_ns;
   if (exit.signal != 0) {
     ending.kind = EndingKind::kSignal;
     ending.brief = "was killed by " + signal_name(exit.signal);
+    if (exit.signal == SIGTERM || exit.signal == SIGINT || exit.signal == SIGHUP) ending.origin = Origin::kToldToEnd;
   } else if (exit.status == 0 && exit.exception_class.empty()) {
     ending.kind = EndingKind::kClean;
     ending.brief = "exited with status 0";
@@ -39,6 +48,7 @@ Ending recorded_ending(const reader::ExitInfo& exit) {
   } else {
     ending.kind = EndingKind::kFailed;
     ending.brief = exit.status < 0 ? "exited, status not known" : "exited with status " + std::to_string(exit.status);
+    ending.origin = origin_of(exit.exception_class, exit.exception_message);
   }
   ending.clause = ending.brief + exception_clause(exit);
   return ending;
@@ -66,6 +76,7 @@ Ending ending_without_record(const reader::Trace& trace) {
       if (told.exception_class == "KeyboardInterrupt") {
         // Python answers it by killing itself, so that a shell sees why.
         ending.kind = EndingKind::kSignal;
+        ending.origin = Origin::kToldToEnd;
         ending.brief = "was killed by SIGINT";
         ending.clause = ending.brief + exception;
         break;
@@ -78,6 +89,7 @@ Ending ending_without_record(const reader::Trace& trace) {
         break;
       }
       ending.kind = EndingKind::kKilled;
+      if (!exception.empty()) ending.origin = origin_of(told.exception_class, told.exception_message);
       ending.brief = "was killed";
       ending.clause = exception.empty() ? "ended without an exit record: killed (SIGKILL, SIGTERM, SIGINT, out of "
                                           "memory..), or replaced by exec"
@@ -123,6 +135,33 @@ Ending ending_of(const reader::Trace& trace) {
   }
   if (const reader::RecordingStop* stop = trace.stop()) return ending_after_stop(trace, *stop);
   return ending_without_record(trace);
+}
+
+Origin origin_of(std::string_view exception_class, std::string_view message) {
+  // Of gloo, NCCL and the store, as their messages have been worded for years.
+  static constexpr std::array<std::string_view, 9> kLost = {"Connection closed by peer",
+                                                            "Connection reset by peer",
+                                                            "Broken pipe",
+                                                            "remote process exited",
+                                                            "ncclRemoteError",
+                                                            "Connection was likely closed",
+                                                            "aborted by",
+                                                            "NCCL communicator was aborted",
+                                                            "Remote peer"};
+  static constexpr std::array<std::string_view, 7> kTimeouts = {"Timed out waiting",
+                                                                "timed out",
+                                                                "Timeout waiting",
+                                                                "wait timeout",
+                                                                "Watchdog caught collective operation timeout",
+                                                                "Socket Timeout",
+                                                                "Application timeout"};
+  const bool from_library = exception_class.empty() || exception_class.find("RuntimeError") != exception_class.npos ||
+                            exception_class.find("Dist") != exception_class.npos ||
+                            exception_class.find("Connection") != exception_class.npos ||
+                            exception_class.find("BrokenPipe") != exception_class.npos;
+  if (!from_library) return Origin::kOwn;
+  if (holds_any(message, kLost)) return Origin::kPeerLost;
+  return holds_any(message, kTimeouts) ? Origin::kTimedOut : Origin::kOwn;
 }
 
 std::string signal_name(int number) {

@@ -12,4 +12,10 @@ const reader::RunClock& Subject::clock() const {
   return *clock_;
 }
 
+const Ending& Subject::ending(std::size_t trace) const {
+  if (endings_.empty()) endings_.resize(run_.traces().size());
+  if (!endings_[trace]) endings_[trace] = ending_of(run_.traces()[trace]);
+  return *endings_[trace];
+}
+
 }  // namespace plumbline::checks

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "checks/ending.hpp"
 #include "reader/run.hpp"
 #include "reader/run_clock.hpp"
 #include "reader/summary.hpp"
@@ -20,6 +21,8 @@ class Subject {
   // One for each of run().traces().
   const std::vector<reader::TraceSummary>& summaries() const;
   const reader::RunClock& clock() const;
+  // How the process of a trace ended, as it stood when it was first asked for.
+  const Ending& ending(std::size_t trace) const;
   // Seconds since the start of the run.
   double seconds(std::size_t trace, std::uint64_t time_ns) const {
     return reader::RunClock::seconds(clock().since_start(trace, time_ns));
@@ -29,6 +32,7 @@ class Subject {
   const reader::Run& run_;
   mutable std::optional<std::vector<reader::TraceSummary>> summaries_;
   mutable std::optional<reader::RunClock> clock_;
+  mutable std::vector<std::optional<Ending>> endings_;
 };
 
 }  // namespace plumbline::checks

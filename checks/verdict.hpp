@@ -27,6 +27,23 @@ struct Evidence {
   std::string shows;               // one clause
 };
 
+// The way down from the run to the line, one sentence each; what is not known is empty.
+struct Descent {
+  std::string run;
+  std::string rank;       // and the phase that it is in
+  std::string component;  // process group, optimizer, allocator …
+  std::string operation;  // or tensor
+  std::string line;       // of the script
+};
+
+// The collective that a finding is about, so that findings of several checks can be told to be about the same.
+struct Place {
+  std::string group;                      // for people; empty: the finding is about no collective
+  std::vector<std::int32_t> group_ranks;  // global
+  std::int64_t seq = -1;
+  std::string operation;
+};
+
 struct Finding {
   Status status = Status::kFail;     // kFail, or kInconclusive: it may be no fault
   std::string title;                 // one line, complete by itself
@@ -34,6 +51,14 @@ struct Finding {
   std::vector<std::string> details;  // one line each, most useful first
   std::vector<std::string> unknown;  // what would have to be known, and why it is not
   std::vector<Evidence> evidence;
+
+  // For a diagnosis, which puts findings of all checks in order. Empty where a check does not know.
+  std::vector<std::int32_t> affected;  // ranks that suffer from it
+  std::int64_t time_ns = -1;           // when it began, on the run's clock
+  Place place;
+  Descent descent;
+  std::string next;      // the one change, or the cheapest check, that would confirm it
+  bool symptom = false;  // by its own words it followed from something else
 };
 
 struct Verdict {

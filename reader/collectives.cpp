@@ -68,6 +68,12 @@ std::uint64_t Collective::last_seen_ns() const {
 
 bool is_point_to_point(Op op) { return op == Op::kSend || op == Op::kRecv || op == Op::kRecvAnySource; }
 
+Collective collective_of(const CollectiveBatch& batch, std::size_t row) {
+  Collective call;
+  take_record(batch, row, call);
+  return call;
+}
+
 CollectiveJoin::Open& CollectiveJoin::open(std::uint64_t id) {
   const auto [entry, found] = index_.insert(id);
   if (!found) {

@@ -59,6 +59,8 @@ struct Collective {
 };
 
 bool is_point_to_point(Op op);
+// Of a row alone, without its marks.
+Collective collective_of(const CollectiveBatch& batch, std::size_t row);
 
 // Streaming join; feed it every frame with kCollectives | kMarks.
 class CollectiveJoin {

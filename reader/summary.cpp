@@ -36,6 +36,7 @@ class Gatherer {
   void add(const FrameView& frame) {
     count(frame);
     allocations_.add(frame);
+    ledger_.add(frame);
     const auto on_collective = [&](const Collective& c) { add_collective(c); };
     const auto on_step = [&](const OptimizerStep& s) { add_step(s); };
     const auto on_range = [&](const Range& r) { add_range(r); };
@@ -52,6 +53,7 @@ class Gatherer {
     summary_.allocations.assign(allocations_.stats().begin(), allocations_.stats().end());
     summary_.logical_steps = numbering_.timeline().count();
     summary_.orphan_marks = collectives_.orphan_marks();
+    summary_.ledger = ledger_.finish();
     summary_.first_ns = trace.first_ns();
     summary_.last_ns = trace.last_ns();
     return std::move(summary_);
@@ -82,6 +84,7 @@ class Gatherer {
   }
 
   void add_collective(const Collective& c) {
+    ledger_.settle(c);
     GroupActivity& group = groups_[c.group];
     group.group = c.group;
     ++group.calls;
@@ -139,6 +142,7 @@ class Gatherer {
   TraceSummary summary_;
   AllocationAnalyzer allocations_;
   CollectiveJoin collectives_;
+  LedgerKeeper ledger_;
   OptimizerStepJoin steps_;
   StepNumbering numbering_;
   RangeJoin ranges_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reader/allocations.hpp"
+#include "reader/call_ledger.hpp"
 #include "reader/collectives.hpp"
 #include "reader/run.hpp"
 #include "reader/steps.hpp"
@@ -68,6 +69,7 @@ struct TraceSummary {
   std::int64_t logical_steps = 0;
   std::int64_t resident_peak_bytes = 0;  // of the samples; 0: none
   std::uint64_t orphan_marks = 0;
+  CallLedger ledger;
 
   static constexpr std::size_t kMaxPending = 64;
 };

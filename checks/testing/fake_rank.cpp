@@ -48,7 +48,8 @@ std::uint64_t FakeRank::call(double ms, std::uint64_t group, Op op, const CallDe
   record.group = group;
   record.seq = reader::is_point_to_point(op) ? next_p2p_seq_[group]++ : next_seq_[group]++;
   record.count_in = details.count;
-  record.count_out = details.count;
+  record.count_out = details.count_out < 0 ? details.count : static_cast<std::uint64_t>(details.count_out);
+  record.splits_hash = details.splits;
   record.peer = details.peer;
   record.tensor_tag = details.tag;
   record.parent = details.parent;

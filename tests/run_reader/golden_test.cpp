@@ -44,6 +44,16 @@ constexpr Golden kGoldens[] = {
     {"uncovered", "summary", 3},
     {"restart", "summary", 1},
     {"restart", "ranks", 0},
+    {"healthy", "diagnose", 0},
+    {"left_early", "diagnose", 1},
+    {"left_early", "diagnose --json", 1},
+    {"mismatch", "diagnose", 1},
+    {"out_of_memory", "diagnose", 1},
+    {"uncovered", "diagnose", 3},
+    {"restart", "diagnose", 1},
+    {"pipeline_circle", "diagnose", 1},
+    {"silent_mismatch", "diagnose", 1},
+    {"stuck_in_loader", "diagnose", 1},
 };
 
 std::string file_name(const Golden& golden) {

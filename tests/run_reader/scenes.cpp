@@ -133,10 +133,80 @@ void write_restart(const std::string& directory) {
   }
 }
 
+// Two stages that both receive first: one micro-batch too few.
+void write_pipeline_circle(const std::string& directory) {
+  for (const int number : {0, 1}) {
+    FakeRank rank(directory, number, 2);
+    introduce(rank);
+    const auto world = rank.group("0", "default_pg", "0,1");
+    const auto pipeline = rank.group("3", "pipeline", "0,1");
+    train_step(rank, world, 0);
+    rank.wait(1161, rank.call(1160, pipeline, Op::kRecv,
+                              {.count = 8192,
+                               .reduce = ReduceOp::kNone,
+                               .peer = 1 - number,
+                               .site = "/home/me/jobs/pipeline.py:88 in schedule"}));
+    rank.resident(61160, 600 * static_cast<std::int64_t>(kMiB));
+    rank.exit(-1, 15);
+  }
+}
+
+// A maximum on rank 1 where the others add: nothing stops, and the result is wrong.
+void write_silent_mismatch(const std::string& directory) {
+  for (const int number : {0, 1, 2}) {
+    FakeRank rank(directory, number, 3);
+    introduce(rank);
+    const auto world = rank.group("0", "default_pg", "0,1,2");
+    train_step(rank, world, 0);
+    rank.whole_call(1110, 1120, world, Op::kAllReduce,
+                    {.count = 1,
+                     .reduce = number == 1 ? ReduceOp::kMax : ReduceOp::kSum,
+                     .site = "/home/me/jobs/train.py:57 in log_loss"});
+    train_step(rank, world, 2);
+    rank.exit(0);
+  }
+}
+
+// Rank 2 waits for a batch; its data-parallel peer waits for it, and the tensor-parallel peers of that one for both.
+void write_stuck_in_loader(const std::string& directory) {
+  for (const int number : {0, 1, 2, 3}) {
+    FakeRank rank(directory, number, 4);
+    introduce(rank);
+    rank.group("0", "default_pg", "0,1,2,3");
+    const bool low = number < 2;
+    const auto tensor = rank.group(low ? "1" : "2", "tensor", low ? "0,1" : "2,3", number % 2);
+    const auto data = rank.group(number % 2 == 0 ? "3" : "4", "data", number % 2 == 0 ? "0,2" : "1,3", number / 2);
+    rank.whole_call(1000, 1010, data, Op::kAllReduce, {.count = 4096});
+    rank.step(1020, 1030);
+    if (number == 2) {
+      rank.open_range(1040, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__");
+      rank.stack(62000,
+                 {.python = {{"wait", "/usr/lib/python3.12/selectors.py", 415},
+                             {"get", "/usr/lib/python3.12/queue.py", 180},
+                             {"__next__", "/opt/lib/python3.12/site-packages/torch/utils/data/dataloader.py", 711},
+                             {"train", "/home/me/jobs/train.py", 31}}});
+    } else if (number == 3) {
+      rank.wait(1101, rank.call(1100, tensor, Op::kAllReduce,
+                                {.count = 2048, .site = "/home/me/jobs/layers.py:19 in forward"}));
+    } else {
+      rank.wait(1201, rank.call(1200, data, Op::kAllReduce,
+                                {.count = 4096, .site = "/home/me/jobs/train.py:40 in backward"}));
+    }
+    rank.resident(63000, 600 * static_cast<std::int64_t>(kMiB));
+    rank.exit(-1, 15);
+  }
+}
+
 constexpr std::array kScenes = {
-    Scene{"healthy", write_healthy},     Scene{"left_early", write_left_early},
-    Scene{"mismatch", write_mismatch},   Scene{"out_of_memory", write_out_of_memory},
-    Scene{"uncovered", write_uncovered}, Scene{"restart", write_restart},
+    Scene{"healthy", write_healthy},
+    Scene{"left_early", write_left_early},
+    Scene{"mismatch", write_mismatch},
+    Scene{"out_of_memory", write_out_of_memory},
+    Scene{"uncovered", write_uncovered},
+    Scene{"restart", write_restart},
+    Scene{"pipeline_circle", write_pipeline_circle},
+    Scene{"silent_mismatch", write_silent_mismatch},
+    Scene{"stuck_in_loader", write_stuck_in_loader},
 };
 
 }  // namespace

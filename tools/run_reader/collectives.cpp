@@ -3,7 +3,7 @@
 
 #include "checks/call_text.hpp"
 #include "checks/check.hpp"
-#include "checks/unfinished.hpp"
+#include "checks/hang.hpp"
 #include "reader/names.hpp"
 #include "tools/run_reader/collective_rows.hpp"
 #include "tools/run_reader/commands.hpp"
@@ -65,7 +65,7 @@ Json open_calls_json(const Context& context) {
 
 int run_collectives(const Context& context) {
   const auto rows = collective_rows(context);
-  const std::vector<checks::Verdict> verdicts = {checks::check_unfinished(context.subject)};
+  const std::vector<checks::Verdict> verdicts = {checks::check_hang(context.subject)};
   if (context.options.json) {
     Json json = {{"schema", "plumbline.collectives.1"}, {"run", context.run.path()}};
     json["verdicts"] = verdicts_json(verdicts);

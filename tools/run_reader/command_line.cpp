@@ -122,7 +122,8 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
     const char* help;
   };
   constexpr Entry kCommands[] = {
-      {Command::kSummary, "summary", "what went wrong, what ran, what is not covered: start here"},
+      {Command::kDiagnose, "diagnose", "what went wrong and where, from the run down to the line: start here"},
+      {Command::kSummary, "summary", "what went wrong, what ran, what is not covered"},
       {Command::kRanks, "ranks", "every process: rank, host, versions, how it ended"},
       {Command::kCollectives, "collectives", "collectives by group and operation; those that did not finish"},
       {Command::kAllocations, "allocations", "allocator: peaks, counts, requests that failed"},
@@ -145,7 +146,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
   for (const Entry& entry : kCommands) {
     CLI::App* command = app.add_subcommand(entry.name, entry.help);
     command->add_option("run", options.run, "run directory or trace file")->required()->type_name("RUN");
-    if (entry.command != Command::kSummary && entry.command != Command::kVerify) {
+    if (entry.command != Command::kSummary && entry.command != Command::kDiagnose && entry.command != Command::kVerify) {
       add_text(*command, "--rank", raw.ranks, "only these ranks, such as 3 or 0,8-15");
     }
     switch (entry.command) {
@@ -156,6 +157,10 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
         break;
       case Command::kReport:
         command->add_option("-o,--output", options.output, "file to write, - for standard output")->required();
+        break;
+      case Command::kDiagnose:
+        command->add_flag("--json", options.json, "JSON instead of text");
+        command->add_option("--junit", options.junit, "also write the verdicts to this file, as test cases");
         break;
       case Command::kEvents:
         add_filters(*command, raw, true);

@@ -5,6 +5,7 @@
 
 namespace plumbline::tools {
 
+int run_diagnose(const Context& context);
 int run_summary(const Context& context);
 int run_ranks(const Context& context);
 int run_collectives(const Context& context);

@@ -12,6 +12,7 @@
 namespace plumbline::tools {
 
 enum class Command : std::uint8_t {
+  kDiagnose,
   kSummary,
   kRanks,
   kCollectives,
@@ -68,6 +69,7 @@ struct Options {
   std::string run;
   bool json = false;
   bool colour = false;
+  std::string junit;  // file that diagnose writes; empty: none
   Filter filter;
   std::string output;  // of export
 };

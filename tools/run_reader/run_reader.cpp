@@ -15,6 +15,8 @@ namespace {
 
 int dispatch(const Context& context) {
   switch (context.options.command) {
+    case Command::kDiagnose:
+      return run_diagnose(context);
     case Command::kSummary:
       return run_summary(context);
     case Command::kRanks:

@@ -74,6 +74,8 @@ std::string verdicts_text(const std::vector<Verdict>& verdicts, const Style& sty
     if (verdict.status == Status::kNotEvaluated) label = "-     ";
     text += label + wrapped(std::string(kIndent, ' ') + verdict.check + ": " + verdict.reason, kIndent).substr(kIndent);
     text += '\n';
+    // What is not covered has a section of its own.
+    if (verdict.check == "coverage") continue;
     for (const std::string& unknown : verdict.unknown) text += bullet("not known: " + unknown);
   }
   return text;
@@ -89,7 +91,15 @@ Json verdicts_json(const std::vector<Verdict>& verdicts) {
                     {"title", finding.title},
                     {"ranks", finding.ranks},
                     {"details", finding.details},
-                    {"unknown", finding.unknown}};
+                    {"unknown", finding.unknown},
+                    {"affected", finding.affected},
+                    {"t", finding.time_ns < 0 ? Json(nullptr) : Json(static_cast<double>(finding.time_ns) / 1e9)},
+                    {"group", finding.place.group},
+                    {"group_ranks", finding.place.group_ranks},
+                    {"seq", finding.place.seq},
+                    {"operation", finding.place.operation},
+                    {"line", finding.descent.line},
+                    {"next", finding.next}};
       entry["evidence"] = Json::array();
       for (const checks::Evidence& evidence : finding.evidence) {
         entry["evidence"].push_back({{"trace", evidence.trace},

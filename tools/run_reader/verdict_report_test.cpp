@@ -13,7 +13,7 @@ using checks::Verdict;
 
 Verdict with_finding(Status status, const std::string& title) {
   Verdict verdict;
-  verdict.check = "unfinished";
+  verdict.check = "hang";
   verdict.status = status;
   verdict.reason = "a reason";
   Finding finding;
@@ -36,12 +36,12 @@ Verdict without_finding(Status status, const std::string& check) {
 }
 
 TEST(VerdictReportTest, FindingsComeBeforeWhatIsFine) {
-  EXPECT_EQ(verdicts_text({without_finding(Status::kPass, "endings"), with_finding(Status::kFail, "rank 1 is gone")},
+  EXPECT_EQ(verdicts_text({without_finding(Status::kPass, "crash"), with_finding(Status::kFail, "rank 1 is gone")},
                           Style(false)),
             "FAIL  rank 1 is gone\n"
             "      rank 1 did last: nothing\n"
             "      not known: why\n"
-            "ok    endings: a reason\n");
+            "ok    crash: a reason\n");
 }
 
 TEST(VerdictReportTest, OpenAndUnevaluatedAreNotOk) {
