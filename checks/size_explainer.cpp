@@ -33,10 +33,13 @@ bool near(std::uint64_t predicted, std::uint64_t size, std::uint64_t tolerance) 
   return predicted > size ? predicted - size <= tolerance : size - predicted <= tolerance;
 }
 
+// What was asked for in other steps may have been recorded before it was rounded.
 bool fits(const Formula& formula, const std::vector<Dimension>& values, const Observation& observation) {
   const auto bytes = formula.bytes_at(values);
-  return bytes && std::any_of(observation.sizes.begin(), observation.sizes.end(),
-                              [&](std::uint64_t size) { return near(*bytes, size, observation.tolerance); });
+  return bytes && std::any_of(observation.sizes.begin(), observation.sizes.end(), [&](std::uint64_t size) {
+           return near(*bytes, size, observation.tolerance) ||
+                  near(*bytes, rounded(size, formula.rounding), observation.tolerance);
+         });
 }
 
 // Every product of the dimensions that could be as large as the first observation's size.

@@ -2,36 +2,10 @@
 
 #include <algorithm>
 
+#include "reader/allocation_space.hpp"
+
 namespace plumbline::reader {
 namespace {
-
-// Addresses of one space are freed by the same family of calls. A block of the caching allocator starts at the address
-// of its segment, and a segment at that of its cudaMalloc: they must not be taken for one another.
-std::uint64_t space_of(Source source) {
-  switch (source) {
-    case Source::kCpu:
-      return 0;
-    case Source::kCudaHost:
-      return 1;
-    case Source::kCudaMalloc:
-    case Source::kCudaAsync:
-    case Source::kCudaManaged:
-    case Source::kNcclInternal:
-      return 2;
-    case Source::kCachingBlock:
-      return 3;
-    case Source::kCachingSegment:
-      return 4;
-  }
-  return 5;
-}
-
-// User addresses leave the upper seven bits free.
-constexpr unsigned kSpaceShift = 58;
-
-std::uint64_t key_of(std::uint64_t tag, std::uint64_t address) {
-  return address ^ (space_of(recorder::source_of(static_cast<std::uint32_t>(tag))) + 1) << kSpaceShift;
-}
 
 bool on_device(Source source) { return source != Source::kCpu && source != Source::kCudaHost; }
 
@@ -62,7 +36,7 @@ void AllocationAnalyzer::allocate(std::uint64_t tag, std::uint64_t time_ns, std:
   ++stats.allocations;
   stats.bytes += size;
   stats.largest = std::max(stats.largest, size);
-  const auto [entry, found] = blocks_.insert(key_of(tag, address));
+  const auto [entry, found] = blocks_.insert(address_key(tag, address));
   if (found) {
     AllocationStats& before = stats_of(entry->value.tag);
     --before.live;
@@ -81,7 +55,7 @@ void AllocationAnalyzer::allocate(std::uint64_t tag, std::uint64_t time_ns, std:
 }
 
 void AllocationAnalyzer::release(std::uint64_t tag, std::uint64_t time_ns, std::uint64_t address) {
-  FlatMap<Block>::Entry* const entry = blocks_.find(key_of(tag, address));
+  FlatMap<Block>::Entry* const entry = blocks_.find(address_key(tag, address));
   if (entry == nullptr) {
     AllocationStats& stats = stats_of(tag);
     ++stats.frees;
@@ -152,7 +126,7 @@ std::vector<LiveAllocation> AllocationAnalyzer::live() const {
   blocks_.for_each([&](const FlatMap<Block>::Entry& entry) {
     const Block& block = entry.value;
     const auto tag = static_cast<std::uint32_t>(block.tag);
-    live.push_back({entry.key ^ key_of(block.tag, 0), block.size, block.time_ns, recorder::source_of(tag),
+    live.push_back({entry.key ^ address_key(block.tag, 0), block.size, block.time_ns, recorder::source_of(tag),
                     recorder::device_of(tag)});
   });
   std::sort(live.begin(), live.end(), [](const LiveAllocation& a, const LiveAllocation& b) {
