@@ -167,7 +167,7 @@ void conclude(const StragglerScene& scene, std::size_t small_stalls, Verdict& ve
       verdict.findings.empty()
           ? fmt::format("in {} steps of {} no rank kept the others waiting for 5 % of the time", scene.durations.size(),
                         duration_text(static_cast<std::uint64_t>(scene.scale.step_time)))
-          : "ranks wait for each other, but none stands out";
+          : "time is lost, but no rank is late often enough to say that it is slow";
   if (small_stalls > 0) verdict.reason += fmt::format("; {} single steps were long, under 5 % in all", small_stalls);
 }
 

@@ -244,6 +244,8 @@ Finding slowdown_finding(const StragglerScene& scene, const CadenceChange& chang
 Finding stall_finding(const StragglerScene& scene, std::size_t step, const LateStep* late) {
   const std::int64_t number = scene.first_step + static_cast<std::int64_t>(step);
   Finding finding;
+  // What happened once may be the machine's doing: it is told, but it is no pattern.
+  finding.status = Status::kInconclusive;
   finding.title = fmt::format("{} took {} instead of {}", step_text(scene, number), length_text(scene.durations[step]),
                               length_text(scene.scale.step_time));
   finding.time_ns = scene.steps.ends[static_cast<std::size_t>(number - scene.steps.first)];
