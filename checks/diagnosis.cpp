@@ -13,7 +13,7 @@ bool overlap(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>
                      [&](std::int32_t rank) { return std::find(b.begin(), b.end(), rank) != b.end(); });
 }
 
-bool is_memory(std::string_view check) { return check == "memory" || check == "failed_allocations"; }
+bool is_memory(std::string_view check) { return check == "memory"; }
 
 class Arranger {
  public:

@@ -77,7 +77,7 @@ TEST(DiagnosisTest, AnEndByTimeoutFollowsFromTheHang) {
 
 TEST(DiagnosisTest, ARefusedRequestExplainsTheDeathOfItsRank) {
   const Diagnosis diagnosis =
-      arranged({verdict("hang", {finding("hang", {1}, 3)}), verdict("failed_allocations", {finding("request", {1})}),
+      arranged({verdict("hang", {finding("hang", {1}, 3)}), verdict("memory", {finding("request", {1})}),
                 verdict("crash", {finding("died", {1})})});
   EXPECT_EQ(titles(diagnosis, diagnosis.causes), Titles{"request"});
   EXPECT_EQ(titles(diagnosis, diagnosis.consequences).size(), 2U);

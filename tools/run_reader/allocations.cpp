@@ -1,5 +1,5 @@
 // `allocations`: requests, peaks and failures by rank, source and device.
-#include "checks/failed_allocations.hpp"
+#include "checks/memory.hpp"
 #include "tools/run_reader/allocation_rows.hpp"
 #include "tools/run_reader/commands.hpp"
 #include "tools/run_reader/style.hpp"
@@ -9,7 +9,7 @@ namespace plumbline::tools {
 
 int run_allocations(const Context& context) {
   const auto rows = allocation_rows(context);
-  const std::vector<checks::Verdict> verdicts = {checks::check_failed_allocations(context.subject)};
+  const std::vector<checks::Verdict> verdicts = {checks::check_memory(context.subject)};
   if (context.options.json) {
     Json json = {{"schema", "plumbline.allocations.1"}, {"run", context.run.path()}};
     json["verdicts"] = verdicts_json(verdicts);

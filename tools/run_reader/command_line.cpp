@@ -127,6 +127,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
       {Command::kRanks, "ranks", "every process: rank, host, versions, how it ended"},
       {Command::kCollectives, "collectives", "collectives by group and operation; those that did not finish"},
       {Command::kAllocations, "allocations", "allocator: peaks, counts, requests that failed"},
+      {Command::kMemory, "memory", "memory by step: peak and who held it, leaks, the request that failed and why"},
       {Command::kOptimizer, "optimizer", "optimizer steps with their settings; logical steps and their times"},
       {Command::kRanges, "ranges", "named ranges (forward, data loader, own record_function): counts and times"},
       {Command::kStacks, "stacks", "stacks of threads that stalled, crashed or asked for much memory"},
@@ -161,6 +162,11 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
       case Command::kDiagnose:
         command->add_flag("--json", options.json, "JSON instead of text");
         command->add_option("--junit", options.junit, "also write the verdicts to this file, as test cases");
+        break;
+      case Command::kMemory:
+        command->add_option("--config", options.config, "the model's config.json, to explain sizes of requests by");
+        command->add_option("--dims", options.dims, "dimensions: batch=8,hidden=4096,length@12=10600 (@STEP or @STEP/RANK)");
+        command->add_flag("--json", options.json, "JSON instead of text");
         break;
       case Command::kEvents:
         add_filters(*command, raw, true);

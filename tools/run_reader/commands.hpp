@@ -10,6 +10,7 @@ int run_summary(const Context& context);
 int run_ranks(const Context& context);
 int run_collectives(const Context& context);
 int run_allocations(const Context& context);
+int run_memory(const Context& context);
 int run_optimizer(const Context& context);
 int run_ranges(const Context& context);
 int run_events(const Context& context);

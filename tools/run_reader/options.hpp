@@ -17,6 +17,7 @@ enum class Command : std::uint8_t {
   kRanks,
   kCollectives,
   kAllocations,
+  kMemory,
   kOptimizer,
   kRanges,
   kStacks,
@@ -70,6 +71,8 @@ struct Options {
   bool json = false;
   bool colour = false;
   std::string junit;  // file that diagnose writes; empty: none
+  std::string config;  // of memory: a model's config.json
+  std::string dims;    // of memory: name=value,…
   Filter filter;
   std::string output;  // of export
 };

@@ -25,6 +25,8 @@ int dispatch(const Context& context) {
       return run_collectives(context);
     case Command::kAllocations:
       return run_allocations(context);
+    case Command::kMemory:
+      return run_memory(context);
     case Command::kOptimizer:
       return run_optimizer(context);
     case Command::kRanges:
