@@ -7,7 +7,6 @@
 #include "checks/hang.hpp"
 #include "checks/memory.hpp"
 #include "checks/mismatch.hpp"
-#include "checks/straggler.hpp"
 
 namespace plumbline::checks {
 
@@ -15,7 +14,6 @@ std::span<const Check> all_checks() {
   static constexpr std::array kChecks = {
       Check{"hang", "does any rank wait for others that do not come", check_hang},
       Check{"mismatch", "did the ranks of a group call the same thing", check_mismatch},
-      Check{"straggler", "does any rank keep the others waiting, did steps become slower", check_straggler},
       Check{"memory", "was every request for memory granted, and does what is held stop growing", check_memory},
       Check{"crash", "which process ended first by its own doing", check_crash},
       Check{"coverage", "what can these traces not answer", check_coverage},
