@@ -110,8 +110,8 @@ std::vector<CoverageGap> coverage_gaps(const Subject& subject) {
     gaps.add_of_run(fmt::format("no trace of {}", ranks_phrase({missing.begin(), missing.end()})));
   }
   if (const int launches = subject.run().launches(); launches > 1) {
-    gaps.add_of_run(fmt::format("{} launches share this directory; steps and missing ranks are those of the last",
-                                launches));
+    gaps.add_of_run(
+        fmt::format("{} launches share this directory; steps and missing ranks are those of the last", launches));
   }
   add_clocks(subject, gaps);
   return gaps.take();

@@ -139,7 +139,8 @@ TEST(StragglerTest, StepsThatBecameSlowerOnAllRanks) {
   ASSERT_EQ(verdict.status, Status::kFail) << verdict.reason;
   const Finding& finding = verdict.findings.front();
   EXPECT_TRUE(finding.ranks.empty());
-  EXPECT_TRUE(says(finding, "steps are slower since step 50")) << all_of(finding);
+  // The first slow step, or the one after it: where two medians part is known to a step.
+  EXPECT_TRUE(says(finding, "slower since step 50") || says(finding, "slower since step 51")) << all_of(finding);
   EXPECT_TRUE(says(finding, "all ranks became slower together")) << all_of(finding);
 }
 

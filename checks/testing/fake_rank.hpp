@@ -34,7 +34,7 @@ struct CallDetails {
   std::int32_t tag = 0;
   Layer layer = Layer::kC10d;
   std::uint64_t parent = 0;
-  std::string_view site{};  // "PATH:LINE in FUNCTION"
+  std::string_view site{};      // "PATH:LINE in FUNCTION"
   std::int64_t count_out = -1;  // -1: as count
   std::uint32_t splits = 0;     // hash of uneven split sizes
 };

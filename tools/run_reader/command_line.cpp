@@ -131,6 +131,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
       {Command::kOptimizer, "optimizer", "optimizer steps with their settings; logical steps and their times"},
       {Command::kRanges, "ranges", "named ranges (forward, data loader, own record_function): counts and times"},
       {Command::kStacks, "stacks", "stacks of threads that stalled, crashed or asked for much memory"},
+      {Command::kStragglers, "stragglers", "ranks that keep the others waiting; steps that became slower"},
       {Command::kEvents, "events", "single events in the order of time, with filters"},
       {Command::kDump, "dump", "everything as JSON lines, streamed"},
       {Command::kExport, "export", "writes the run in another program's format"},
@@ -147,7 +148,8 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
   for (const Entry& entry : kCommands) {
     CLI::App* command = app.add_subcommand(entry.name, entry.help);
     command->add_option("run", options.run, "run directory or trace file")->required()->type_name("RUN");
-    if (entry.command != Command::kSummary && entry.command != Command::kDiagnose && entry.command != Command::kVerify) {
+    if (entry.command != Command::kSummary && entry.command != Command::kDiagnose &&
+        entry.command != Command::kVerify) {
       add_text(*command, "--rank", raw.ranks, "only these ranks, such as 3 or 0,8-15");
     }
     switch (entry.command) {
@@ -165,7 +167,8 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
         break;
       case Command::kMemory:
         command->add_option("--config", options.config, "the model's config.json, to explain sizes of requests by");
-        command->add_option("--dims", options.dims, "dimensions: batch=8,hidden=4096,length@12=10600 (@STEP or @STEP/RANK)");
+        command->add_option("--dims", options.dims,
+                            "dimensions: batch=8,hidden=4096,length@12=10600 (@STEP or @STEP/RANK)");
         command->add_flag("--json", options.json, "JSON instead of text");
         break;
       case Command::kEvents:

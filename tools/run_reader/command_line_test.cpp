@@ -72,7 +72,8 @@ TEST(CommandLineTest, RefusalsSayWhatIsAccepted) {
   EXPECT_NE(refusal_of({"events", "r", "--kind", "explosion"}).find("alloc_failed"), std::string::npos);
   EXPECT_NE(refusal_of({"events", "r", "--from", "3", "--to", "2"}).find("later"), std::string::npos);
   EXPECT_NE(refusal_of({"export", "r", "-o", "x"}).find("--perfetto"), std::string::npos);
-  EXPECT_NE(refusal_of({"nope", "r"}).find("there is no command nope; there are: diagnose, summary, ranks"), std::string::npos);
+  EXPECT_NE(refusal_of({"nope", "r"}).find("there is no command nope; there are: diagnose, summary, ranks"),
+            std::string::npos);
   EXPECT_NE(refusal_of({""}).find("no command ''"), std::string::npos);
   refusal_of({"export", "r", "--perfetto"});
   refusal_of({"verify", "r", "--rank", "1"});

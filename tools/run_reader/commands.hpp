@@ -18,6 +18,7 @@ int run_dump(const Context& context);
 int run_stacks(const Context& context);
 int run_export(const Context& context);
 int run_report(const Context& context);
+int run_stragglers(const Context& context);
 int run_verify(const Context& context);
 
 }  // namespace plumbline::tools

@@ -25,6 +25,7 @@ enum class Command : std::uint8_t {
   kDump,
   kExport,
   kReport,
+  kStragglers,
   kVerify,
 };
 
@@ -70,7 +71,7 @@ struct Options {
   std::string run;
   bool json = false;
   bool colour = false;
-  std::string junit;  // file that diagnose writes; empty: none
+  std::string junit;   // file that diagnose writes; empty: none
   std::string config;  // of memory: a model's config.json
   std::string dims;    // of memory: name=value,…
   Filter filter;

@@ -39,6 +39,8 @@ int dispatch(const Context& context) {
       return run_dump(context);
     case Command::kExport:
       return run_export(context);
+    case Command::kStragglers:
+      return run_stragglers(context);
     case Command::kReport:
       return run_report(context);
     case Command::kVerify:

@@ -34,7 +34,7 @@ TEST(StackGroups, EqualStacksOfSeveralRanksAreOne) {
             "  python  load                                     /job/train.py:10\n"
             "  native  read                                     libc.so.6\n"
             "\n"
-            "ranks 0, 2-3: the training thread, stalled for 2.0 s, waits, at 5.0 s\n"
+            "ranks 0,2,3: the training thread, stalled for 2.0 s, waits, at 5.0 s\n"
             "  python  wait                                     /job/train.py:10\n"
             "  native  read                                     libc.so.6\n"
             "\n");

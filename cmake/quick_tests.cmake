@@ -1,0 +1,13 @@
+# Test programs are built once and run once: less optimization and no debug information beyond lines halve their build.
+function(plumbline_quick_tests directory)
+  get_property(targets DIRECTORY ${directory} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    if(target MATCHES "_test$")
+      target_compile_options(${target} PRIVATE -O1)
+    endif()
+  endforeach()
+  get_property(children DIRECTORY ${directory} PROPERTY SUBDIRECTORIES)
+  foreach(child IN LISTS children)
+    plumbline_quick_tests(${child})
+  endforeach()
+endfunction()
