@@ -287,7 +287,7 @@ TEST(Recorder, AStalledTrainingThreadIsLookedAt) {
     std::_Exit(0);  // without a stop: the stacks are on disk even so
   });
   const TraceContents trace = read_trace(only_file(scratch / "run", ".plt"));
-  ASSERT_EQ(trace.stacks.size(), 1u);
+  ASSERT_GE(trace.stacks.size(), 1u);  // a busy machine may see the stall twice
   EXPECT_GE(trace.stacks[0].detail, 1'000'000'000u);
   EXPECT_NE(trace.stacks[0].tid, 0u);
 }

@@ -118,7 +118,7 @@ class Command(unittest.TestCase):
             time.sleep(0.2)
             done = self.call("doctor", str(job.pid))
             self.assertEqual(done.returncode, 1)
-            self.assertIn("started without it in LD_PRELOAD", done.stdout)
+            self.assertIn("not started under Plumbline", done.stdout)
         finally:
             job.kill()
             job.wait()
