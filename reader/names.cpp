@@ -76,8 +76,8 @@ constexpr std::array<std::string_view, 18> kDtypes = {
 constexpr std::array<std::uint8_t, 18> kDtypeBytes = {0, 1, 1, 2, 4, 8, 4, 8, 2, 4, 8, 2, 1, 8, 16, 1, 1, 2};
 constexpr std::array<std::string_view, 2> kLayers = {"c10d", "nccl"};
 constexpr std::array<std::string_view, 5> kOutcomes = {"pending", "completed", "failed", "raised", "captured"};
-constexpr std::array<std::string_view, 4> kCounters = {"resident_bytes", "cgroup_bytes", "gpu_used_bytes",
-                                                       "graph_launches"};
+constexpr std::array<std::string_view, 6> kCounters = {"resident_bytes", "cgroup_bytes",     "gpu_used_bytes",
+                                                       "graph_launches", "cgroup_oom_kills", "garbage_collection_ns"};
 constexpr std::array<std::string_view, 7> kCommEvents = {"init",  "split",  "finalize", "destroy",
                                                          "abort", "revoke", "shrink"};
 

@@ -219,7 +219,9 @@ enum class Counter : std::uint32_t {
   kResidentBytes = 0,
   kCgroupBytes = 1,
   kGpuUsedBytes = 2,
-  kGraphLaunches = 3,  // CUDA graph launches so far: what was captured into a graph ran again
+  kGraphLaunches = 3,        // CUDA graph launches so far: what was captured into a graph ran again
+  kCgroupOomKills = 4,       // processes of the cgroup that the kernel has killed for memory, so far
+  kGarbageCollectionNs = 5,  // how long one collection of Python's garbage took; told at its end, when it was long
 };
 
 // tag: Counter.

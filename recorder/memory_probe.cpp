@@ -61,4 +61,16 @@ std::optional<std::uint64_t> MemoryProbe::cgroup_bytes() const {
   return text ? leading_number(*text) : std::nullopt;
 }
 
+// v2 keeps the count in memory.events, v1 in memory.oom_control, both as a line "oom_kill N".
+std::optional<std::uint64_t> MemoryProbe::cgroup_oom_kills() const {
+  constexpr std::string_view kLine = "oom_kill ";
+  const std::string folder = cgroup_file_.substr(0, cgroup_file_.rfind('/') + 1);
+  for (const char* const name : {"memory.events", "memory.oom_control"}) {
+    const auto text = folder.empty() ? std::nullopt : read_small_file((folder + name).c_str(), 1024);
+    const std::size_t at = text ? ("\n" + *text).find("\n" + std::string(kLine)) : std::string::npos;
+    if (at != std::string::npos) return leading_number(std::string_view(*text).substr(at + kLine.size()));
+  }
+  return std::nullopt;
+}
+
 }  // namespace plumbline::recorder

@@ -208,6 +208,9 @@ void Recording::sample(std::uint64_t now) {
   };
   push(Counter::kResidentBytes, memory_.resident_bytes());
   push(Counter::kCgroupBytes, memory_.cgroup_bytes());
+  // A count that stays the same says nothing new.
+  if (const auto kills = memory_.cgroup_oom_kills(); kills != oom_kills_)
+    push(Counter::kCgroupOomKills, oom_kills_ = kills);
 }
 
 bool Recording::flush(std::uint64_t now) {

@@ -75,7 +75,8 @@ class Recording {
   std::optional<ControlFile> control_;
   MemoryProbe memory_;
   StallWatch stall_;
-  RingHeader* own_ring_ = nullptr;  // for the samples
+  std::optional<std::uint64_t> oom_kills_;  // as last told
+  RingHeader* own_ring_ = nullptr;          // for the samples
   Level level_ = Level::kWatch;
   bool announced_ = false;  // the trace says who it is under its lasting name
   bool failed_ = false;

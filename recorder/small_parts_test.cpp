@@ -85,6 +85,13 @@ TEST(MemoryProbe, ResidentMemoryFollowsTheProcess) {
 
 TEST(MemoryProbe, ACgroupIsAPositiveNumberOrAbsent) { EXPECT_GT(MemoryProbe().cgroup_bytes().value_or(1), 0u); }
 
+TEST(MemoryProbe, KillsForMemoryAreCountedWhereThereIsACgroup) {
+  const MemoryProbe probe;
+  const auto kills = probe.cgroup_oom_kills();
+  EXPECT_TRUE(probe.cgroup_bytes() || !kills);
+  EXPECT_GE(probe.cgroup_oom_kills().value_or(0), kills.value_or(0));
+}
+
 TEST(ControlFile, SaysTheLevelOnceForEachChange) {
   const ScratchDirectory scratch;
   ControlFile control(scratch.path());

@@ -22,10 +22,12 @@ namespace {
 using recorder::Definitions;
 using recorder::StackDetails;
 
-// The writer thread alone uses these. Made at the first stack, never destroyed.
+// The writer thread's own, made at the first stack of a trace and never destroyed.
+StackWriter* stack_writer = nullptr;
+
 StackWriter& writer() noexcept {
-  static auto* made = new StackWriter;
-  return *made;
+  if (stack_writer == nullptr) stack_writer = new StackWriter;
+  return *stack_writer;
 }
 
 // Stacks of one moment.
@@ -145,6 +147,7 @@ const recorder::StackSource& stack_source() noexcept { return kSource; }
 
 void forget_left_stacks() noexcept {
   for (LeftStack& stack : left_stacks) stack.state.store(LeftStack::State::kFree, std::memory_order_relaxed);
+  stack_writer = nullptr;  // its trace has been told of modules that another has not
 }
 
 }  // namespace plumbline::shim::stacks

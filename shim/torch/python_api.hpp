@@ -69,6 +69,7 @@ inline constexpr int kSlotCall = 50;  // Py_tp_call
   X(PyObject*, PyCFunction_NewEx, (PyMethodDef * method, PyObject * self, PyObject * module))                         \
   X(PySsize, PyList_Size, (PyObject * list))                                                                          \
   X(PyObject*, PyList_GetItem, (PyObject * list, PySsize index))                                                      \
+  X(int, PyList_Append, (PyObject * list, PyObject * item))                                                           \
   X(PyObject*, PyTuple_GetItem, (PyObject * tuple, PySsize index))                                                    \
   X(PyObject*, PyDict_GetItemWithError, (PyObject * dict, PyObject * key))                                            \
   X(int, PyDict_Next, (PyObject * dict, PySsize * position, PyObject * *key, PyObject * *value))                      \

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "shim/torch/gc_pauses.hpp"
 #include "shim/torch/host.hpp"
 #include "shim/torch/optimizer_hooks.hpp"
 #include "shim/torch/process_facts.hpp"
@@ -15,6 +16,7 @@ void install() noexcept {
   ErrorGuard guard;
   record_torch_facts();
   const bool exceptions = install_excepthook();
+  if (!follow_garbage_collection()) host().fact("python.gc", "not followed: there is no gc.callbacks");
   report_hook(kHookPython, true, exceptions ? "" : "sys.excepthook could not be set");
   const bool steps = add_optimizer_hooks();
   report_hook(kHookStep, true, steps ? "with settings" : "without settings: torch.optim has no global step hooks");

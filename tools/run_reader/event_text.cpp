@@ -80,8 +80,12 @@ std::string words(const reader::Trace&, const reader::StepGroupBatch& batch, std
 }
 
 std::string words(const reader::Trace&, const reader::SampleBatch& batch, std::size_t row) {
-  return fmt::format("{} {}", name_of(static_cast<recorder::Counter>(batch.counter[row])),
-                     bytes_text(batch.value[row]));
+  const auto counter = static_cast<recorder::Counter>(batch.counter[row]);
+  const std::string_view name = name_of(counter);
+  if (counter == recorder::Counter::kGarbageCollectionNs)
+    return "garbage collection took " + duration_text(batch.value[row]);
+  if (!name.ends_with("_bytes")) return fmt::format("{} {}", name, batch.value[row]);
+  return fmt::format("{} {}", name, bytes_text(batch.value[row]));
 }
 
 std::string words(const reader::Trace&, const reader::CommBatch& batch, std::size_t row) {
