@@ -137,6 +137,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
       {Command::kExport, "export", "writes the run in another program's format"},
       {Command::kReport, "report", "one HTML page: verdicts, lanes, wavefront, memory, steps, stacks"},
       {Command::kVerify, "verify", "is the trace whole: format, frames, checksums, drops"},
+      {Command::kImport, "import", "makes a run of other programs' dumps, snapshots, profiles, stacks and logs"},
   };
 
   Options options;
@@ -147,9 +148,19 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
   app.require_subcommand(1);
   for (const Entry& entry : kCommands) {
     CLI::App* command = app.add_subcommand(entry.name, entry.help);
-    command->add_option("run", options.run, "run directory or trace file")->required()->type_name("RUN");
+    if (entry.command == Command::kImport) {
+      command->add_option("files", options.files, "files, and directories of files")->required()->type_name("FILE");
+    } else if (entry.command == Command::kDiagnose || entry.command == Command::kReport) {
+      command
+          ->add_option("run", options.files,
+                       "run directory or trace file, or other programs' dumps, snapshots, profiles, stacks or logs")
+          ->required()
+          ->type_name("RUN");
+    } else {
+      command->add_option("run", options.run, "run directory or trace file")->required()->type_name("RUN");
+    }
     if (entry.command != Command::kSummary && entry.command != Command::kDiagnose &&
-        entry.command != Command::kVerify) {
+        entry.command != Command::kVerify && entry.command != Command::kImport) {
       add_text(*command, "--rank", raw.ranks, "only these ranks, such as 3 or 0,8-15");
     }
     switch (entry.command) {
@@ -158,12 +169,15 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
         command->add_flag("--perfetto", perfetto, "a protobuf trace that ui.perfetto.dev opens");
         command->add_option("-o,--output", options.output, "file to write, - for standard output")->required();
         break;
-      case Command::kReport:
-        command->add_option("-o,--output", options.output, "file to write, - for standard output")->required();
+      case Command::kImport:
+        command->add_option("-o,--output", options.output, "run directory to make")->required();
         break;
       case Command::kDiagnose:
         command->add_flag("--json", options.json, "JSON instead of text");
         command->add_option("--junit", options.junit, "also write the verdicts to this file, as test cases");
+        break;
+      case Command::kReport:
+        command->add_option("-o,--output", options.output, "file to write, - for standard output")->required();
         break;
       case Command::kMemory:
         command->add_option("--config", options.config, "the model's config.json, to explain sizes of requests by");
@@ -212,6 +226,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
     return result;
   }
   std::string complaint = understand(raw, options.filter);
+  if (options.files.size() == 1) options.run = options.files.front();
   if (options.command != Command::kEvents) options.filter.limit = 0;
   if (options.command == Command::kExport && !perfetto) complaint = "export: say which format, --perfetto.";
   if (!complaint.empty()) {

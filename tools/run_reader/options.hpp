@@ -27,6 +27,7 @@ enum class Command : std::uint8_t {
   kReport,
   kStragglers,
   kVerify,
+  kImport,
 };
 
 // Both ends belong to it.
@@ -75,7 +76,8 @@ struct Options {
   std::string config;  // of memory: a model's config.json
   std::string dims;    // of memory: name=value,…
   Filter filter;
-  std::string output;  // of export
+  std::string output;              // of export and import
+  std::vector<std::string> files;  // of import; given to diagnose and report
 };
 
 // "3", "0-7", "0,2,8-15" → intervals; nothing when it is something else.

@@ -2,12 +2,15 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <ostream>
 
 #include "reader/run_files.hpp"
 #include "tools/run_reader/command_line.hpp"
 #include "tools/run_reader/commands.hpp"
 #include "tools/run_reader/exit_code.hpp"
+#include "tools/run_reader/foreign_run.hpp"
+#include "tools/run_reader/import.hpp"
 #include "tools/run_reader/text.hpp"
 
 namespace plumbline::tools {
@@ -45,6 +48,8 @@ int dispatch(const Context& context) {
       return run_report(context);
     case Command::kVerify:
       return run_verify(context);
+    case Command::kImport:  // works on files, not on a run
+      break;
   }
   return kExitUsage;
 }
@@ -83,6 +88,13 @@ int run_reader(const std::vector<std::string>& arguments, std::ostream& out, std
   }
   Options& options = *line.options;
   options.colour = terminal;
+  if (options.command == Command::kImport) return run_import(options.files, options.output, out, err);
+  std::optional<ForeignRun> foreign;
+  if (need_import(options.files)) {
+    foreign = ForeignRun::import(options.files, err);
+    if (!foreign) return kExitUsage;
+    options.run = foreign->directory();
+  }
   const reader::Result<reader::Run> run = reader::Run::open(options.run);
   if (!run.ok()) {
     err << "run-reader: " << printable(run.status().message() + remedy(options.run, run.status().code())) << '\n';
@@ -93,7 +105,8 @@ int run_reader(const std::vector<std::string>& arguments, std::ostream& out, std
     return kExitUsage;
   }
   const checks::Subject subject(*run);
-  const int status = dispatch({options, *run, subject, out, err});
+  int status = dispatch({options, *run, subject, out, err});
+  if (status == kExitFine && foreign && foreign->data_lost()) status = kExitInconclusive;
   out.flush();
   if (!out) {
     if (errno == EPIPE) return status;  // whoever read the pipe had enough
