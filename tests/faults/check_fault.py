@@ -30,7 +30,7 @@ class Fault:
     steps: int = STEPS  # optimizer steps that the trace of every rank holds
     environment: dict = field(default_factory=dict)
     disk: str = ""  # mount options of a tmpfs that holds the run directory
-    recorded: bool = True  # a trace can be left at all
+    recorded: bool = True  # what happens can be recorded at all
     ending: str = "exited with status 0"  # part of what run-reader says of a rank's end
     drops: bool = False
 
@@ -72,7 +72,10 @@ def launch_fault(options, fault, shim=None, directory=None):
 def check_trace(options, fault, directory, expect):
     traces = trace.read(options.run_reader, directory) if os.path.isdir(directory) else {}
     if not fault.recorded:
-        expect(not traces, "a trace was left where none can be")
+        expect(not any(traced.events["step_end"] for traced in traces.values()), "steps where none can be recorded")
+        if traces:
+            said = subprocess.run([options.run_reader, "verify", directory], stdout=subprocess.PIPE, check=False)
+            expect(said.returncode == 3, f"what was not recorded is not told:\n{said.stdout.decode()}")
         return
     expect(len(traces) == fault.ranks, f"{len(traces)} traces instead of {fault.ranks}")
     left = [name for name in os.listdir(directory) if name.startswith(".pending")]
