@@ -35,7 +35,7 @@ class ImportCommandTest : public ::testing::Test {
 TEST_F(ImportCommandTest, SaysWhatWasImported) {
   EXPECT_EQ(run({"import", dump(0), dump(1), "-o", directory_ / "run"}), kExitFine);
   EXPECT_EQ(out_.str(), "2 processes imported into " + (directory_ / "run") +
-                            ":\n  2 files: a PyTorch flight recorder dump, version 2.9 of ranks 0-1\n");
+                            ":\n  2 files: a PyTorch flight recorder dump, version 2.9 of ranks 0,1\n");
   EXPECT_EQ(err_.str(), "");
   EXPECT_NE(run({"ranks", directory_ / "run"}), kExitUsage);
 }
