@@ -117,7 +117,14 @@ struct Reader {
     }
     const bool both_have_both =
         has_line(subject, block.classes[b].front(), site) && has_line(subject, block.classes[a].front(), other_site);
-    return both_have_both ? Difference::kLine : Difference::kNone;
+    return both_have_both || one_left_its_path(a, b, number) ? Difference::kLine : Difference::kNone;
+  }
+
+  // A branch that only one of them has, and that it does not take otherwise.
+  bool one_left_its_path(std::size_t a, std::size_t b, std::uint64_t number) const {
+    const Habit one = habit_of(calls[a], number);
+    const Habit other = habit_of(calls[b], number);
+    return (one == Habit::kKept && other == Habit::kBroken) || (one == Habit::kBroken && other == Habit::kKept);
   }
 
   // The first difference of a number to the largest class.
@@ -140,8 +147,11 @@ struct Reader {
       if (into == first.classes.size()) first.classes.push_back({{}, calls[index]});
       for (const Row& row : block.classes[index]) first.classes[into].members.push_back(row.member);
     }
-    std::stable_sort(first.classes.begin(), first.classes.end(),
-                     [](const CallClass& a, const CallClass& b) { return a.members.size() > b.members.size(); });
+    for (CallClass& one : first.classes) one.habit = habit_of(one.calls, number);
+    std::stable_sort(first.classes.begin(), first.classes.end(), [](const CallClass& a, const CallClass& b) {
+      if (a.members.size() != b.members.size()) return a.members.size() > b.members.size();
+      return a.habit != Habit::kBroken && b.habit == Habit::kBroken;
+    });
     for (std::uint64_t later = number + 1; later <= static_cast<std::uint64_t>(block.span.until); ++later) {
       if (at(later) != Difference::kNone) ++first.further;
     }

@@ -15,15 +15,17 @@ namespace plumbline::checks {
 // Members that made the same calls, in one block of numbers.
 struct CallClass {
   std::vector<const FrontMember*> members;
-  CallSequence calls;  // of the first of them
+  CallSequence calls;             // of the first of them
+  Habit habit = Habit::kUnknown;  // at the first difference
 };
 
 struct FirstDifference {
   std::uint64_t seq = 0;
   Difference difference = Difference::kNone;  // of the largest class and the first that differs from it
-  std::vector<CallClass> classes;             // the largest first; those alike at `seq` are one
-  std::uint64_t further = 0;                  // calls after it that differ too, in the same block
-  std::uint64_t further_blocks = 0;           // blocks after that one that differ
+  // The largest first, of equally large ones those that did as before; members that are alike at `seq` are in one.
+  std::vector<CallClass> classes;
+  std::uint64_t further = 0;         // calls after it that differ too, in the same block
+  std::uint64_t further_blocks = 0;  // blocks after that one that differ
 };
 
 struct Comparison {

@@ -122,6 +122,23 @@ Difference difference_of(const Collective& a, const Collective& b) {
   return one.size != other.size && !free_size ? Difference::kSize : Difference::kNone;
 }
 
+Habit habit_of(const CallSequence& calls, std::uint64_t number) {
+  // A path is told by the two calls that lead to a third.
+  constexpr std::uint64_t kLead = 2;
+  const auto call = calls.find(number);
+  if (number < kLead || call == calls.end()) return Habit::kUnknown;
+  for (std::uint64_t earlier = number - 1; earlier >= kLead && calls.contains(earlier - kLead); --earlier) {
+    bool same_lead = calls.contains(earlier);
+    for (std::uint64_t back = 1; back <= kLead && same_lead; ++back) {
+      const auto one = calls.find(earlier - back);
+      const auto other = calls.find(number - back);
+      same_lead = one != calls.end() && other != calls.end() && alike(one->second, other->second);
+    }
+    if (same_lead) return alike(calls.at(earlier), call->second) ? Habit::kKept : Habit::kBroken;
+  }
+  return Habit::kUnknown;
+}
+
 Slip slip_of(const CallSequence& others, const CallSequence& own, std::uint64_t number) {
   constexpr std::uint64_t kFarthest = 4;
   const auto call = [](const CallSequence& calls, std::uint64_t at) -> const Collective* {
@@ -135,6 +152,14 @@ Slip slip_of(const CallSequence& others, const CallSequence& own, std::uint64_t 
     const Collective* own_second = call(own, number + shift);
     if (first == nullptr || second == nullptr || own_first == nullptr || own_second == nullptr) break;
     if (alike(*first, *own_second) && alike(*second, *own_first) && !alike(*first, *own_first)) return Slip::kSwapped;
+  }
+  // A loop looks shifted by a whole round to itself: who falls in with the others again has not slipped.
+  const std::uint64_t last =
+      std::min(others.empty() ? 0 : others.rbegin()->first, own.empty() ? 0 : own.rbegin()->first);
+  const Collective* their_last = call(others, last);
+  const Collective* own_last = call(own, last);
+  if (last > number && their_last != nullptr && own_last != nullptr && alike(*their_last, *own_last)) {
+    return Slip::kPlain;
   }
   for (std::uint64_t shift = 1; shift <= kFarthest; ++shift) {
     if (follows(others, own, number, shift)) return Slip::kSkipped;

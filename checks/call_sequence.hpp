@@ -35,6 +35,11 @@ enum class Slip : std::uint8_t {
   kSkipped,  // it left out a call that the others made
   kExtra,    // it made a call that the others did not make
 };
+// Does this rank's call of that number follow the one before it as it did earlier? Tells which of two ranks left the
+// usual path, when there is no majority.
+enum class Habit : std::uint8_t { kUnknown, kKept, kBroken };
+Habit habit_of(const CallSequence& calls, std::uint64_t number);
+
 Slip slip_of(const CallSequence& others, const CallSequence& own, std::uint64_t number);
 
 }  // namespace plumbline::checks

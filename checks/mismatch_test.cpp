@@ -107,6 +107,21 @@ TEST(MismatchTest, SizesThatDifferAreCounted) {
   EXPECT_TRUE(mentions(verdict.findings[0].details, "it never ended"));
 }
 
+// Of two ranks neither is in the majority: the one that did otherwise than in the steps before is named.
+TEST(MismatchTest, OfTwoRanksTheOneThatLeftItsPathIsNamed) {
+  const Verdict verdict = verdict_of_ranks(2, [](int number, FakeRank& rank, std::uint64_t world) {
+    for (int step = 0; step < 6; ++step) {
+      const double ms = 100.0 * step;
+      call(rank, ms, world, Op::kAllReduce, {.count = number == 0 && step == 4 ? 72U : 360U, .site = "t.py:1 in f"});
+      call(rank, ms + 10, world, Op::kAllReduce, {.count = 1, .site = "t.py:2 in f"});
+    }
+  });
+  ASSERT_EQ(verdict.findings.size(), 1U);
+  EXPECT_EQ(verdict.findings[0].ranks, std::vector<std::int32_t>{0});
+  EXPECT_TRUE(mentions(verdict.findings[0].details, "rank 0 left the path of the steps before"))
+      << all_of(verdict.findings[0]);
+}
+
 TEST(MismatchTest, TypesAndRoots) {
   const auto one = [](const CallDetails& zeroth, const CallDetails& first, Op op) {
     return verdict_of_ranks(2, [&](int number, FakeRank& rank,
@@ -147,7 +162,7 @@ TEST(MismatchTest, SwappedCallsOfOneSizeWithinAStep) {
   ASSERT_EQ(verdict.findings.size(), 1U);
   EXPECT_EQ(verdict.findings[0].title,
             "different lines called all_reduce #4 of default_pg (ranks 0,1): rank 0 from t.py:1 in f, rank 1 from "
-            "t.py:2 in f; ranks 0,1 made two calls in the other order");
+            "t.py:2 in f; rank 1 made two calls in the other order");
 }
 
 // A branch for a rank's role: no rank comes by the other one's line.
@@ -158,6 +173,22 @@ TEST(MismatchTest, LinesOfABranchForARoleAreLegal) {
     }
   });
   EXPECT_EQ(verdict.status, Status::kPass) << verdict.findings.at(0).title;
+}
+
+// Two calls that were swapped by another piece of code: that the rank is off its usual path is all that shows.
+TEST(MismatchTest, ALineThatARankDoesNotTakeOtherwiseIsAskedAbout) {
+  const Verdict verdict = verdict_of_ranks(2, [](int number, FakeRank& rank, std::uint64_t world) {
+    for (int step = 0; step < 6; ++step) {
+      const bool swapped = step == 4 && number == 1;
+      call(rank, 100.0 * step, world, Op::kAllReduce, {.count = 360, .site = "t.py:1 in f"});
+      call(rank, 100.0 * step + 10, world, Op::kAllReduce, {.site = swapped ? "t.py:7 in f" : "t.py:2 in f"});
+      call(rank, 100.0 * step + 20, world, Op::kAllReduce, {.site = swapped ? "t.py:8 in f" : "t.py:3 in f"});
+    }
+  });
+  EXPECT_EQ(verdict.status, Status::kInconclusive);
+  ASSERT_EQ(verdict.findings.size(), 1U);
+  EXPECT_EQ(verdict.findings[0].ranks, std::vector<std::int32_t>{1});
+  EXPECT_EQ(verdict.findings[0].place.seq, 13);
 }
 
 TEST(MismatchTest, TakingTurnsInARoleIsNoCertainFault) {

@@ -25,11 +25,16 @@ std::vector<std::int32_t> ranks_of(const CallClass& one) {
   return ranks;
 }
 
-// The ranks that are outvoted; all of them where there is no majority.
+// The ranks that are outvoted; without a majority, those that left their usual path; failing that, all.
 std::vector<std::int32_t> guilty_ranks(const FirstDifference& first) {
-  std::vector<std::int32_t> ranks;
+  const auto broke = [](const CallClass& one) { return one.habit == Habit::kBroken; };
   const bool tie = first.classes.size() > 1 && first.classes[0].members.size() == first.classes[1].members.size();
-  for (std::size_t index = tie ? 0 : 1; index < first.classes.size(); ++index) {
+  const bool told = std::any_of(first.classes.begin(), first.classes.end(), broke) &&
+                    !std::all_of(first.classes.begin(), first.classes.end(), broke);
+  std::vector<std::int32_t> ranks;
+  for (std::size_t index = 0; index < first.classes.size(); ++index) {
+    const bool guilty = !tie ? index > 0 : !told || broke(first.classes[index]);
+    if (!guilty) continue;
     for (const std::int32_t rank : ranks_of(first.classes[index])) ranks.push_back(rank);
   }
   std::sort(ranks.begin(), ranks.end());
@@ -50,7 +55,15 @@ std::string slip_clause(Slip slip, const std::vector<std::int32_t>& ranks) {
   return {};
 }
 
+// Do the two largest classes come from different lines of the script?
+bool lines_differ(const FirstDifference& first) {
+  const std::uint64_t one = first.classes[0].calls.at(first.seq).site;
+  const std::uint64_t other = first.classes[1].calls.at(first.seq).site;
+  return one != 0 && other != 0 && one != other;
+}
+
 std::string size_clause(const FirstDifference& first) {
+  if (lines_differ(first)) return {};
   if (first.difference != Difference::kSize || first.classes.size() != 2) return {};
   const std::uint64_t a = reader::call_terms(first.classes[0].calls.at(first.seq)).size;
   const std::uint64_t b = reader::call_terms(first.classes[1].calls.at(first.seq)).size;
@@ -115,6 +128,12 @@ std::string title_of(const Subject& subject, const GroupFront& front, const Firs
 }
 
 std::string next_of(const FirstDifference& first, const std::vector<std::int32_t>& guilty) {
+  if (lines_differ(first) && !reader::has_root(first.classes[0].calls.at(first.seq).op)) {
+    return fmt::format(
+        "find why {} came to another line: fewer batches than the others, or a condition that differs "
+        "by rank",
+        ranks_phrase(guilty));
+  }
   switch (first.difference) {
     case Difference::kSize:
       return "print on each rank what is sent there: parameters without a gradient, or batches of another length, make "
@@ -122,7 +141,7 @@ std::string next_of(const FirstDifference& first, const std::vector<std::int32_t
     case Difference::kReduceOp:
     case Difference::kDtype:
     case Difference::kRoot:
-      return fmt::format("make the {} the same on {} as on the others", name_of(first.difference),
+      return fmt::format("make the {} the same on all ranks: look at {}", name_of(first.difference),
                          ranks_phrase(guilty));
     default:
       return "make every rank take the same path to that line; TORCH_DISTRIBUTED_DEBUG=DETAIL stops at the first call "
@@ -187,16 +206,22 @@ Finding calls_finding(const Subject& subject, Attempt attempt, const GroupFront&
     finding.details.push_back(caller_line(subject, caller));
     finding.evidence.push_back(evidence_of(subject, caller));
   }
+  if (first.classes[0].members.size() == first.classes[1].members.size() && finding.ranks.size() < callers.size()) {
+    finding.details.push_back(
+        fmt::format("{} left the path of the steps before, the others did not", ranks_phrase(finding.ranks)));
+  }
   const bool silent = std::any_of(callers.begin(), callers.end(), [](const Caller& caller) {
     return caller.call.outcome == reader::Outcome::kCompleted;
   });
-  if (silent) finding.details.push_back("what it gave the ranks on which it finished is wrong, and the job used it");
+  const bool certain = is_certain(subject, first, slip);
+  if (silent && certain)
+    finding.details.push_back("what it gave the ranks on which it finished is wrong, and the job used it");
   if (first.further + first.further_blocks > 0) {
     finding.details.push_back(fmt::format(
         "{} of the calls after it differ too{}", first.further,
         first.further_blocks > 0 ? fmt::format(", and so do {} later stretches of 256", first.further_blocks) : ""));
   }
-  if (!is_certain(subject, first, slip)) {
+  if (!certain) {
     finding.status = Status::kInconclusive;
     finding.unknown.push_back("whether that is meant: ranks that take turns in a role call from different lines too");
   }

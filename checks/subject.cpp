@@ -3,12 +3,16 @@
 namespace plumbline::checks {
 
 const std::vector<reader::TraceSummary>& Subject::summaries() const {
-  if (!summaries_) summaries_ = reader::summarize(run_);
+  if (!summaries_) summaries_ = reader::summarize(run_, progress_);
   return *summaries_;
 }
 
 const reader::RunClock& Subject::clock() const {
-  if (!clock_) clock_.emplace(run_);
+  if (!clock_) {
+    summaries();
+    // Needed for nothing else afterwards.
+    clock_.emplace(run_, [&](std::size_t trace) { return std::move((*summaries_)[trace].stays); });
+  }
   return *clock_;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "checks/ending.hpp"
@@ -15,7 +16,9 @@ namespace plumbline::checks {
 
 class Subject {
  public:
-  explicit Subject(const reader::Run& run) : run_(run) {}
+  // `progress` is told how far the reading of all traces is, the first time that it is done.
+  explicit Subject(const reader::Run& run, reader::Progress progress = {})
+      : run_(run), progress_(std::move(progress)) {}
 
   const reader::Run& run() const { return run_; }
   // One for each of run().traces().
@@ -30,6 +33,7 @@ class Subject {
 
  private:
   const reader::Run& run_;
+  reader::Progress progress_;
   mutable std::optional<std::vector<reader::TraceSummary>> summaries_;
   mutable std::optional<reader::RunClock> clock_;
   mutable std::vector<std::optional<Ending>> endings_;

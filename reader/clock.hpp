@@ -11,9 +11,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "reader/clock_stays.hpp"
 #include "reader/run.hpp"
 
 namespace plumbline::reader {
@@ -36,7 +38,9 @@ struct HostClock {
 
 class ClockAlignment {
  public:
-  static ClockAlignment estimate(const Run& run);
+  // Gives the stays of a trace that somebody has read already; without it the traces are read.
+  using StaysOfTrace = std::function<std::vector<GroupStays>(std::size_t trace)>;
+  static ClockAlignment estimate(const Run& run, const StaysOfTrace& stays_of = {});
 
   // A time of trace number `trace` (index in Run::traces()) on the clock of the first host.
   std::int64_t align(std::size_t trace, std::uint64_t time_ns) const;

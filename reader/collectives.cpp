@@ -88,8 +88,8 @@ CollectiveJoin::Open& CollectiveJoin::open(std::uint64_t id) {
   return slots_[entry->value];
 }
 
-void CollectiveJoin::add_records(const CollectiveBatch& batch) {
-  for (std::size_t i = 0; i < batch.count; ++i) {
+void CollectiveJoin::add_records(const CollectiveBatch& batch, std::size_t from, std::size_t to) {
+  for (std::size_t i = from; i < to; ++i) {
     Open& call = open(batch.id[i]);
     take_record(batch, i, call.collective);
     // An end that was read first has waited for its record.
@@ -98,8 +98,8 @@ void CollectiveJoin::add_records(const CollectiveBatch& batch) {
   }
 }
 
-void CollectiveJoin::add_marks(const MarkBatch& batch) {
-  for (std::size_t i = 0; i < batch.count; ++i) {
+void CollectiveJoin::add_marks(const MarkBatch& batch, std::size_t from, std::size_t to) {
+  for (std::size_t i = from; i < to; ++i) {
     Open& call = open(batch.id[i]);
     const auto kind = static_cast<Kind>(batch.kind[i]);
     const bool settles = kind == Kind::kCollectiveEnd || kind == Kind::kCollectiveReturn;
@@ -141,9 +141,32 @@ void CollectiveJoin::drop_orphans() {
   early_now_.clear();
 }
 
+void CollectiveJoin::add_marks_until(const FrameView& frame, std::uint64_t time_ns) {
+  for (std::size_t batch = 0; batch < frame.marks.size(); ++batch) {
+    const Column times = frame.marks[batch].time_ns;
+    std::size_t& from = marks_added_[batch];
+    std::size_t to = from;
+    while (to < times.size() && times[to] <= time_ns) ++to;
+    add_marks(frame.marks[batch], from, to);
+    from = to;
+  }
+}
+
 void CollectiveJoin::add(const FrameView& frame, const Visit& visit) {
-  for (const CollectiveBatch& batch : frame.collectives) add_records(batch);
-  for (const MarkBatch& batch : frame.marks) add_marks(batch);
+  // The batches of the threads lie one after the other. A stretch of calls at a time, with the marks of that time, few
+  // calls are open at once, and what is known of them stays in the cache.
+  constexpr std::size_t kStretch = 1024;
+  marks_added_.assign(frame.marks.size(), 0);
+  for (const CollectiveBatch& batch : frame.collectives) {
+    for (std::size_t from = 0; from < batch.count; from += kStretch) {
+      const std::size_t to = std::min(from + kStretch, batch.count);
+      add_records(batch, from, to);
+      if (to == batch.count) break;
+      add_marks_until(frame, batch.time_ns[to]);
+      give_settled(visit);
+    }
+  }
+  add_marks_until(frame, std::numeric_limits<std::uint64_t>::max());
   give_settled(visit);
   drop_orphans();
 }

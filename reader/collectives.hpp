@@ -82,20 +82,23 @@ class CollectiveJoin {
   };
   Open& open(std::uint64_t id);
   void close(std::uint64_t id);
-  void add_records(const CollectiveBatch& batch);
-  void add_marks(const MarkBatch& batch);
+  void add_records(const CollectiveBatch& batch, std::size_t from, std::size_t to);
+  void add_marks(const MarkBatch& batch, std::size_t from, std::size_t to);
+  // Of every batch, those up to a time that were not added yet.
+  void add_marks_until(const FrameView& frame, std::uint64_t time_ns);
   void give_settled(const Visit& visit);
   void drop_orphans();
 
   FlatMap<std::uint32_t> index_;  // id → place in slots_
   std::vector<Open> slots_;
   std::vector<std::uint32_t> free_slots_;
-  // Ids that were settled, by the frame in which they were: marks of other threads may follow in the next one.
+  // Ids that were settled, by the stretch of calls in which they were: more marks of theirs may follow in the next one.
   std::vector<std::uint64_t> settled_before_;
   std::vector<std::uint64_t> settled_now_;
   std::vector<std::uint64_t> early_before_;  // ids whose marks were read before their record
   std::vector<std::uint64_t> early_now_;
   std::uint64_t orphan_marks_ = 0;
+  std::vector<std::size_t> marks_added_;  // of each batch of the frame at hand
 };
 
 struct CollectiveQuery {

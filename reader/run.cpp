@@ -1,6 +1,7 @@
 #include "reader/run.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <set>
 #include <tuple>
@@ -38,8 +39,11 @@ Result<Run> Run::open(const std::string& path, const OpenOptions& options) {
   run.threads_ = options.threads;
   std::vector<Result<Trace>> opened;
   for (std::size_t i = 0; i < files->size(); ++i) opened.emplace_back(Status());
-  parallel_for(opened.size(), run.threads_,
-               [&](std::size_t i) { opened[i] = Trace::open((*files)[i].trace, (*files)[i].ring); });
+  std::atomic<std::size_t> done{0};
+  parallel_for(opened.size(), run.threads_, [&](std::size_t i) {
+    opened[i] = Trace::open((*files)[i].trace, (*files)[i].ring);
+    if (options.progress) options.progress(++done, opened.size());
+  });
   std::map<std::tuple<std::string, std::uint32_t, std::uint64_t>, std::string> kept;  // by process: the path
   for (std::size_t i = 0; i < opened.size(); ++i) {
     const std::string& file = (*files)[i].trace.empty() ? (*files)[i].ring : (*files)[i].trace;

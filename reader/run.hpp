@@ -15,6 +15,7 @@
 //   reader/summary.hpp      everything a summary needs in one pass
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,12 @@
 
 namespace plumbline::reader {
 
+// Told from several threads how many traces of all are done.
+using Progress = std::function<void(std::size_t done, std::size_t all)>;
+
 struct OpenOptions {
   bool hidden = false;   // also take the hidden files of processes that never showed that they train
+  Progress progress{};   // of the opening
   unsigned threads = 0;  // to open and read traces with; 0: as many as there are cores
 };
 

@@ -4,7 +4,8 @@
 
 namespace plumbline::reader {
 
-RunClock::RunClock(const Run& run) : alignment_(ClockAlignment::estimate(run)) {
+RunClock::RunClock(const Run& run, const ClockAlignment::StaysOfTrace& stays_of)
+    : alignment_(ClockAlignment::estimate(run, stays_of)) {
   bool first = true;
   for (std::size_t index = 0; index < run.traces().size(); ++index) {
     const ProcessInfo& process = run.traces()[index].process();

@@ -14,7 +14,7 @@ namespace plumbline::reader {
 
 class RunClock {
  public:
-  explicit RunClock(const Run& run);
+  explicit RunClock(const Run& run, const ClockAlignment::StaysOfTrace& stays_of = {});
 
   // `trace` is an index in Run::traces(). Negative for a time before the first process's start, which an event of
   // another host may show by the clocks' uncertainty.

@@ -1,6 +1,7 @@
 #include "reader/summary.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <unordered_map>
 
 #include "reader/names.hpp"
@@ -33,6 +34,8 @@ class Table {
 
 class Gatherer {
  public:
+  explicit Gatherer(std::size_t most_stays) : stays_(most_stays) {}
+
   void add(const FrameView& frame) {
     count(frame);
     allocations_.add(frame);
@@ -54,6 +57,7 @@ class Gatherer {
     summary_.logical_steps = numbering_.timeline().count();
     summary_.orphan_marks = collectives_.orphan_marks();
     summary_.ledger = ledger_.finish();
+    summary_.stays = stays_.finish(trace);
     summary_.first_ns = trace.first_ns();
     summary_.last_ns = trace.last_ns();
     return std::move(summary_);
@@ -85,6 +89,7 @@ class Gatherer {
 
   void add_collective(const Collective& c) {
     ledger_.settle(c);
+    stays_.add(c);
     GroupActivity& group = groups_[c.group];
     group.group = c.group;
     ++group.calls;
@@ -143,6 +148,7 @@ class Gatherer {
   AllocationAnalyzer allocations_;
   CollectiveJoin collectives_;
   LedgerKeeper ledger_;
+  StayKeeper stays_;
   OptimizerStepJoin steps_;
   StepNumbering numbering_;
   RangeJoin ranges_;
@@ -154,8 +160,8 @@ class Gatherer {
 
 }  // namespace
 
-TraceSummary summarize(const Trace& trace) {
-  Gatherer gatherer;
+TraceSummary summarize(const Trace& trace, std::size_t most_stays) {
+  Gatherer gatherer(most_stays);
   trace.read({}, [&](const FrameView& frame) {
     gatherer.add(frame);
     return true;
@@ -165,9 +171,13 @@ TraceSummary summarize(const Trace& trace) {
   return summary;
 }
 
-std::vector<TraceSummary> summarize(const Run& run) {
+std::vector<TraceSummary> summarize(const Run& run, const Progress& progress) {
   std::vector<TraceSummary> summaries(run.traces().size());
-  run.for_each_trace([&](std::size_t i, const Trace& trace) { summaries[i] = summarize(trace); });
+  std::atomic<std::size_t> done{0};
+  run.for_each_trace([&](std::size_t i, const Trace& trace) {
+    summaries[i] = summarize(trace, StayKeeper::most_in(summaries.size()));
+    if (progress) progress(++done, summaries.size());
+  });
   return summaries;
 }
 

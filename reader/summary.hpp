@@ -8,6 +8,7 @@
 
 #include "reader/allocations.hpp"
 #include "reader/call_ledger.hpp"
+#include "reader/clock_stays.hpp"
 #include "reader/collectives.hpp"
 #include "reader/run.hpp"
 #include "reader/steps.hpp"
@@ -70,12 +71,14 @@ struct TraceSummary {
   std::int64_t resident_peak_bytes = 0;  // of the samples; 0: none
   std::uint64_t orphan_marks = 0;
   CallLedger ledger;
+  std::vector<GroupStays> stays;
 
   static constexpr std::size_t kMaxPending = 64;
 };
 
-TraceSummary summarize(const Trace& trace);
+// Keeps at most that many stays of a group.
+TraceSummary summarize(const Trace& trace, std::size_t most_stays = StayKeeper::kMost);
 // One for each of run.traces(), on several threads.
-std::vector<TraceSummary> summarize(const Run& run);
+std::vector<TraceSummary> summarize(const Run& run, const Progress& progress = {});
 
 }  // namespace plumbline::reader

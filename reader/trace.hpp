@@ -86,7 +86,7 @@ class Trace {
  private:
   friend class Run;
   friend class FrameCursor;
-  friend struct TraceSummary summarize(const Trace& trace);
+  friend struct TraceSummary summarize(const Trace& trace, std::size_t most_stays);
   void keep_steps(StepTimeline timeline) const;
   explicit Trace(std::unique_ptr<TraceImpl> impl);
   std::unique_ptr<TraceImpl> impl_;

@@ -3,6 +3,7 @@
 //   diagnose_bench write DIR [ranks] [collectives a rank]
 //   diagnose_bench read DIR                                 each part of the work, and its peak of memory
 //   diagnose_bench quick                                    a small one, and that it names the right rank
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <chrono>
@@ -100,6 +101,10 @@ int quick() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // As run-reader does.
+  constexpr int kLarge = 256 << 20;
+  mallopt(M_MMAP_THRESHOLD, kLarge);
+  mallopt(M_TRIM_THRESHOLD, kLarge);
   const std::string_view what = argc > 1 ? argv[1] : "";
   if (what == "quick") return quick();
   if (what == "read" && argc > 2) return read(argv[2]);
