@@ -107,6 +107,8 @@ class Importer {
     call.seq = time_of(data_, seq.is_none() ? data_.member(entry, "seq_id") : seq);
     call.op = operation.op;
     call.peer = operation.peer;
+    // Sizes are of the whole; how they are split among the ranks is not in the dump.
+    call.uneven = call.op == recorder::Op::kAllToAll || call.op == recorder::Op::kAllToAllBase;
     const auto dtypes = data_.items(data_.member(entry, "input_dtypes"));
     if (!dtypes.empty()) call.dtype = dtype_named(data_.text(dtypes.front()));
     call.count_in = elements_of(data_, inputs);

@@ -60,6 +60,7 @@ struct ImportedCall {
   std::int32_t peer = -1;  // group-local
   std::uint16_t tensors_in = 0;
   std::uint16_t tensors_out = 0;
+  bool uneven = false;  // an all-to-all whose splits differ, or may
   std::uint64_t stream = 0;
   std::uint32_t thread = 0;  // index in threads
   std::string site;          // "PATH:LINE in FUNCTION"

@@ -31,6 +31,7 @@ struct Arguments {
   std::int64_t source_rank = -1;
   std::int64_t destination_rank = -1;
   std::int64_t seq = -1;
+  bool uneven = false;
   std::uint64_t dims = 0;  // elements of the inputs, where only their shapes are given
   std::uint64_t address = 0;
   std::int64_t bytes = 0;
@@ -97,6 +98,8 @@ Arguments arguments_of(const std::string& text) {
       a.destination_rank = integer_of(json);
     else if (key == "Seq")
       a.seq = integer_of(json);
+    else if (key == "In split size")
+      a.uneven = !parse_ranks(json.raw()).empty();
     else if (key == "Input Dims")
       a.dims = elements_of_dims(json.raw());
     else if (key == "Addr")
@@ -281,6 +284,7 @@ class Importer {
       call.count_out = a.count_out;
       call.tensors_in = a.count_in == 0 ? 0 : 1;
       call.tensors_out = a.count_out == 0 ? 0 : 1;
+      call.uneven = a.uneven;
       call.group = group_of(a);
       call.seq = a.seq >= 0 ? static_cast<std::uint64_t>(a.seq) : kUnnumbered;
       if (call.op == Op::kSend) call.peer = static_cast<std::int32_t>(a.destination_rank);

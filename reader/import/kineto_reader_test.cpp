@@ -88,6 +88,18 @@ TEST_F(KinetoReaderTest, ACallGetsTheTimeOfItsKernel) {
   EXPECT_EQ(read.process.groups[0].rank, 1);
 }
 
+TEST_F(KinetoReaderTest, AnUnevenAllToAllIsMarked) {
+  const auto event = [](const char* splits) {
+    return R"({"cat": "cpu_op", "name": "record_param_comms", "ts": 10, "dur": 4, "args": {"Collective name": "all_to_allv",)"
+           R"( "In split size": ")" +
+           std::string(splits) + "\"}}";
+  };
+  const KinetoImport read = import_events(event("[3, 5]") + "," + event("[]"));
+  ASSERT_EQ(read.process.calls.size(), 2U);
+  EXPECT_TRUE(read.process.calls[0].uneven);
+  EXPECT_FALSE(read.process.calls[1].uneven);
+}
+
 TEST_F(KinetoReaderTest, GlooRangesAreCallsWithShapes) {
   const KinetoImport read = import_events(
       R"({"cat": "user_annotation", "name": "gloo:all_reduce", "ts": 1, "dur": 2, "args": {"Input Dims": [[4, 8], [3]], "Input type": ["float"]}},)"

@@ -199,6 +199,7 @@ class Writer {
     record.tensors_in = call.tensors_in;
     record.tensors_out = call.tensors_out;
     record.stream = call.stream;
+    record.splits_hash = call.uneven ? 1 : 0;
     record.site = text(call.site);
     trace_.add(call.thread, record);
   }
