@@ -109,6 +109,7 @@ struct Reader {
     const auto other = calls[b].find(number);
     if (one == calls[a].end() || other == calls[b].end()) return Difference::kNone;
     const Difference difference = difference_of(one->second, other->second);
+    if (difference == Difference::kSize && !splits_known(a, b, one->second)) return Difference::kNone;
     if (difference != Difference::kNone) return difference;
     const std::uint64_t site = one->second.site;
     const std::uint64_t other_site = other->second.site;
@@ -118,6 +119,14 @@ struct Reader {
     const bool both_have_both =
         has_line(subject, block.classes[b].front(), site) && has_line(subject, block.classes[a].front(), other_site);
     return both_have_both || one_left_its_path(a, b, number) ? Difference::kLine : Difference::kNone;
+  }
+
+  // How an all-to-all was split is not in other programs' files: there any sizes may be right.
+  bool splits_known(std::size_t a, std::size_t b, const Collective& call) const {
+    const auto imported = [&](std::size_t index) {
+      return is_imported(subject.run().traces()[block.classes[index].front().member->trace]);
+    };
+    return !reader::is_all_to_all(call.op) || (!imported(a) && !imported(b));
   }
 
   // A branch that only one of them has, and that it does not take otherwise.
@@ -161,7 +170,10 @@ struct Reader {
   bool same(std::size_t index, const CallClass& other, std::uint64_t number) const {
     const Collective& a = calls[index].at(number);
     const Collective& b = other.calls.at(number);
-    return difference_of(a, b) == Difference::kNone && (a.site == b.site || a.site == 0 || b.site == 0);
+    const Difference difference = difference_of(a, b);
+    const bool agree =
+        difference == Difference::kNone || (difference == Difference::kSize && !splits_known(index, index, a));
+    return agree && (a.site == b.site || a.site == 0 || b.site == 0);
   }
 };
 

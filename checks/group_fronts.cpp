@@ -31,7 +31,9 @@ GroupFront empty_front(const reader::Group& group) {
 }
 
 // NCCL's calls are asynchronous: their ends are seen only where something watches for them.
-bool sees_completions(const reader::Group& group, const reader::TraceSummary& summary) {
+bool sees_completions(const reader::Group& group, const reader::TraceSummary& summary,
+                      const std::vector<reader::GroupStatus>& statuses) {
+  if (!statuses.empty()) return true;
   if (group.backend.find("nccl") == std::string::npos) return true;
   return summary.events[static_cast<std::size_t>(recorder::Kind::kCollectiveEnd)] > 0;
 }
@@ -118,7 +120,7 @@ std::vector<GroupFront> group_fronts(const Subject& subject, Attempt attempt) {
       const auto [at, added] = index_of.try_emplace(key_of(group), fronts.size());
       if (added) fronts.push_back(empty_front(group));
       GroupFront& front = fronts[at->second];
-      front.completions_seen = front.completions_seen && sees_completions(group, summary);
+      front.completions_seen = front.completions_seen && sees_completions(group, summary, statuses);
       FrontMember* member = find_member(front, group, trace.rank());
       if (member == nullptr) continue;
       fill(*member, index, group, summary);

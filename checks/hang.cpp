@@ -51,7 +51,7 @@ void add_details(const HangScene& scene, const Judgement& judgement, Finding& fi
   if (judgement.root->kind == RootKind::kCircle) {
     tell(lines, circle_parties(scene, *judgement.root), [&](const Party& party) { return waiting_line(scene, party); });
   } else {
-    tell(lines, judgement.guilty, [&](const Party& party) { return guilty_line(scene, party); });
+    tell(lines, judgement.guilty, [&](const Party& party) { return guilty_line(scene, *judgement.op, party); });
     tell(lines, judgement.waiting, [&](const Party& party) { return waiting_line(scene, party); });
   }
   if (!judgement.op->point_to_point) lines.push_back(wavefront_line(scene.front_of(*judgement.op)));
@@ -111,10 +111,10 @@ void fill_descent(const HangScene& scene, const Judgement& judgement, Finding& f
   if (op.point_to_point && call != nullptr) descent.operation += fmt::format(", {}", carried_text(*call));
   const auto add_line = [&](const Party* party, std::string_view verb) {
     if (party == nullptr) return;
-    const std::string line = line_of(scene, *party);
+    const std::string line = line_clause(scene, *party, verb);
     if (line.empty()) return;
     if (!descent.line.empty()) descent.line += "; ";
-    descent.line += fmt::format("rank {} {} {}", party->rank, verb, line);
+    descent.line += fmt::format("rank {} {}", party->rank, line);
   };
   const bool circle_of_waits = judgement.root->kind == RootKind::kCircle;
   add_line(guilty, circle_of_waits ? "waits at" : guilty != nullptr && guilty->call != nullptr ? "called at" : "is at");

@@ -17,8 +17,7 @@ bool may_lack_calls(const reader::Trace& trace) {
   const auto kind = static_cast<std::size_t>(recorder::Kind::kCollective);
   if (dropped.size() > kind && dropped[kind] > 0) return true;
   if (!trace.damage().empty() || trace.stop() != nullptr) return true;
-  const bool imported = !trace.definitions().fact("source.format").empty();
-  return !imported &&
+  return !is_imported(trace) &&
          (trace.ring_join() == reader::RingJoin::kUnusable || trace.ring_join() == reader::RingJoin::kNone);
 }
 
@@ -54,8 +53,10 @@ bool may_be_in_flight(const HangScene& scene, const Judgement& judgement) {
   }
   // A dump is written because a collective has timed out.
   if (judgement.op->example() == nullptr) return false;
-  for (const Party* party : judgement.waiting) {
-    if (scene.trace_of(*party).definitions().fact("source.format").starts_with("flight_recorder")) return false;
+  for (const Party& party : judgement.op->parties) {
+    if (party.standing == Standing::kNoTrace) continue;
+    const std::string_view format = scene.trace_of(party).definitions().fact("source.format");
+    if (format.find("flight recorder") != std::string_view::npos) return false;
   }
   if (judgement.root->kind != RootKind::kAbsent) return true;
   return std::none_of(judgement.guilty.begin(), judgement.guilty.end(), [&](const Party* party) {

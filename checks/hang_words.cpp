@@ -34,13 +34,10 @@ std::string counts_text(const GroupFront& front, const Party& party) {
                      number_text(member->enqueued), number_text(member->completed));
 }
 
-// The group in which only the numbers of this rank's calls are known; null: none.
-const GroupFront* counted_only(const HangScene& scene, const Party& party) {
-  for (const GroupFront& front : scene.fronts) {
-    const FrontMember* member = front.member(party.rank);
-    if (member != nullptr && member->counts_only) return &front;
-  }
-  return nullptr;
+// Are only the numbers of this rank's calls in the group known?
+bool counted_only(const GroupFront& front, const Party& party) {
+  const FrontMember* member = front.member(party.rank);
+  return member != nullptr && member->counts_only;
 }
 
 std::string site_clause(const std::string& site) { return site.empty() ? "" : " at " + site; }
@@ -85,9 +82,9 @@ std::string others_clause(const OpenOp& op, const std::vector<std::int32_t>& gui
   return clause;
 }
 
-std::string guilty_line(const HangScene& scene, const Party& party) {
+std::string guilty_line(const HangScene& scene, const OpenOp& op, const Party& party) {
   if (party.standing == Standing::kNoTrace) return fmt::format("rank {} left no trace", party.rank);
-  if (const GroupFront* front = counted_only(scene, party)) return counts_text(*front, party);
+  if (counted_only(scene.front_of(op), party)) return counts_text(scene.front_of(op), party);
   const OpenOp* own = scene.graph.blocked_in(party.rank);
   const reader::Trace& trace = scene.trace_of(party);
   std::string line;
@@ -160,7 +157,7 @@ std::string wavefront_line(const GroupFront& front) {
   return text;
 }
 
-std::string line_of(const HangScene& scene, const Party& party) {
+std::string line_clause(const HangScene& scene, const Party& party, std::string_view verb) {
   if (party.standing == Standing::kNoTrace) return {};
   const reader::Trace& trace = scene.trace_of(party);
   const OpenOp* own = scene.graph.blocked_in(party.rank);
@@ -171,12 +168,15 @@ std::string line_of(const HangScene& scene, const Party& party) {
     }
   }
   if (const reader::Stack* stack = stack_since(trace, call != nullptr ? call->enqueue_ns : 0)) {
-    if (std::string line = script_line(*stack); !line.empty()) return line;
+    if (const std::string line = script_line(*stack); !line.empty()) return fmt::format("{} {}", verb, line);
   }
-  if (call != nullptr) return site_text(trace, *call);
+  if (call != nullptr) {
+    const std::string site = site_text(trace, *call);
+    return site.empty() ? site : fmt::format("{} {}", verb, site);
+  }
   const LastActivity activity = last_activity(trace, 0);
   if (!activity.ended_collective || activity.ended_collective->site == 0) return {};
-  return "after " + site_text(trace, *activity.ended_collective);
+  return "called last at " + site_text(trace, *activity.ended_collective);
 }
 
 std::string age_text(const HangScene& scene, const OpenOp& op) {

@@ -19,13 +19,13 @@ std::string front_place(const GroupFront& front);
 std::string others_clause(const OpenOp& op, const std::vector<std::int32_t>& guilty);
 
 // What a rank that is waited for is doing instead, and one that waits.
-std::string guilty_line(const HangScene& scene, const Party& party);
+std::string guilty_line(const HangScene& scene, const OpenOp& op, const Party& party);
 std::string waiting_line(const HangScene& scene, const Party& party);
 // "wavefront of default_pg: rank 0 called #3, finished #2; rank 1 called and finished #2".
 std::string wavefront_line(const GroupFront& front);
-// The line of the script that a rank stands at: of its stack, else of the call that it is in or made last; empty: not
-// known.
-std::string line_of(const HangScene& scene, const Party& party);
+// "is at train.py:41 in main", with that verb: the line of the script by the rank's stack, else by the call that it is
+// in; else "called last at …". Empty: not known.
+std::string line_clause(const HangScene& scene, const Party& party, std::string_view verb);
 std::string age_text(const HangScene& scene, const OpenOp& op);
 
 }  // namespace plumbline::checks

@@ -236,6 +236,15 @@ TEST(MismatchTest, UnevenExchangesThatAddUpAreLegal) {
   EXPECT_EQ(verdict.status, Status::kPass) << verdict.findings.at(0).title;
 }
 
+// Other programs' files do not say how an all-to-all was split.
+TEST(MismatchTest, SizesOfAnImportedExchangeAreFree) {
+  const Verdict verdict = verdict_of_ranks(2, [](int number, FakeRank& rank, std::uint64_t world) {
+    rank.trace().fact("source.format", "PyTorch flight recorder");
+    call(rank, 10, world, Op::kAllToAllBase, {.count = number == 0 ? 12U : 20U, .count_out = number == 0 ? 18 : 14});
+  });
+  EXPECT_EQ(verdict.status, Status::kPass) << verdict.findings.at(0).title;
+}
+
 TEST(MismatchTest, ExchangesThatDoNotAddUp) {
   const Verdict verdict = verdict_of_ranks(2, [](int number, FakeRank& rank, std::uint64_t world) {
     train(rank, world, 1, 3);

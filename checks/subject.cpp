@@ -2,6 +2,8 @@
 
 namespace plumbline::checks {
 
+bool is_imported(const reader::Trace& trace) { return !trace.definitions().fact("source.format").empty(); }
+
 const std::vector<reader::TraceSummary>& Subject::summaries() const {
   if (!summaries_) summaries_ = reader::summarize(run_, progress_);
   return *summaries_;

@@ -14,6 +14,9 @@
 
 namespace plumbline::checks {
 
+// Made from another program's file, which knows less than the recorder does.
+bool is_imported(const reader::Trace& trace);
+
 class Subject {
  public:
   // `progress` is told how far the reading of all traces is, the first time that it is done.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -29,9 +30,15 @@ bool earlier(const Collective& call, const Choice& than) {
   return than.call == nullptr || call.enqueue_ns < than.call->enqueue_ns;
 }
 
+// A device works through its calls in their order: what is oldest there holds up the rest.
+bool is_ordered(const reader::Trace& trace, const Collective& call) {
+  const reader::Group* group = trace.group(call.group);
+  return group != nullptr && group->backend.find("ccl") != std::string::npos;
+}
+
 // What a rank is blocked in: what a thread waits for or what failed, whichever came first; else the oldest call that
-// has not ended. A receive is posted ahead, so of those it comes last.
-Choice choose(const TraceSummary& summary) {
+// has not ended. A receive may be posted ahead of its time by the host, so there messages come last.
+Choice choose(const reader::Trace& trace, const TraceSummary& summary) {
   Choice waited;
   Choice collective;
   Choice pair;
@@ -40,11 +47,21 @@ Choice choose(const TraceSummary& summary) {
   }
   for (const Collective& call : summary.pending) {
     if (call.parent != 0 || call.group == 0) continue;
-    Choice& kind = is_waited_for(call) ? waited : reader::is_point_to_point(call.op) ? pair : collective;
+    const bool posted = reader::is_point_to_point(call.op) && !is_ordered(trace, call);
+    Choice& kind = is_waited_for(call) ? waited : posted ? pair : collective;
     if (earlier(call, kind)) kind = {&call, is_waited_for(call)};
   }
   if (waited.call != nullptr) return waited;
   return collective.call != nullptr ? collective : pair;
+}
+
+// The number of a message among those of its pair. Of an imported dump, which may start anywhere, the number that the
+// job's library gave it, the same on both sides.
+std::optional<std::uint64_t> message_number(const reader::Trace& trace, const TraceSummary& summary,
+                                            const Collective& call) {
+  if (is_imported(trace)) return call.seq;
+  const reader::PairLedger* pair = summary.ledger.pair(call.group, call.peer, call.tensor_tag, call.op == Op::kSend);
+  return pair == nullptr ? std::nullopt : pair->number_of(call.id);
 }
 
 const Collective* pending_call(const TraceSummary& summary, std::uint64_t group, std::uint64_t seq) {
@@ -88,10 +105,16 @@ Party peer_party(const Subject& subject, const FrontMember& peer, std::int32_t o
   const TraceSummary& summary = subject.summaries()[peer.trace];
   const bool sends = call.op == Op::kSend;
   const reader::PairLedger* pair = summary.ledger.pair(peer.group, own_local, call.tensor_tag, !sends);
-  if (pair == nullptr || pair->calls.calls <= number) return party;
+  if (pair == nullptr) return party;
+  const reader::Trace& trace = subject.run().traces()[peer.trace];
+  const std::uint64_t called = is_imported(trace) ? static_cast<std::uint64_t>(pair->last_seq + 1) : pair->calls.calls;
+  if (called <= number) return party;
   party.standing = Standing::kFinished;
   for (const Collective& pending : summary.pending) {
-    if (pair->number_of(pending.id) == number) {
+    const bool opposite = pending.group == peer.group && pending.peer == own_local &&
+                          reader::is_point_to_point(pending.op) && (pending.op == Op::kSend) != sends &&
+                          pending.tensor_tag == call.tensor_tag;
+    if (opposite && message_number(trace, summary, pending) == number) {
       party.standing = Standing::kWaiting;
       party.call = &pending;
     }
@@ -163,9 +186,7 @@ class WaitGraph::Builder {
 
   std::size_t pair_op(std::size_t trace, std::size_t front, const Collective& call) {
     const std::vector<FrontMember>& members = fronts_[front].members;
-    const reader::PairLedger* pair =
-        subject_.summaries()[trace].ledger.pair(call.group, call.peer, call.tensor_tag, call.op == Op::kSend);
-    const auto number = pair == nullptr ? std::nullopt : pair->number_of(call.id);
+    const auto number = message_number(subject_.run().traces()[trace], subject_.summaries()[trace], call);
     if (!number || call.peer < 0 || static_cast<std::size_t>(call.peer) >= members.size()) return kNone;
     const auto own = std::find_if(members.begin(), members.end(),
                                   [&](const FrontMember& member) { return member.has_trace && member.trace == trace; });
@@ -216,7 +237,7 @@ WaitGraph::WaitGraph(const Subject& subject, Attempt attempt, const std::vector<
     if (!belongs(traces[trace], attempt)) continue;
     const std::size_t node = node_of(traces[trace].rank());
     if (node == kNone || nodes_[node].op != kNone) continue;
-    const Choice choice = choose(subject.summaries()[trace]);
+    const Choice choice = choose(traces[trace], subject.summaries()[trace]);
     if (choice.call == nullptr) continue;
     nodes_[node].op = builder.op_for(trace, *choice.call);
     nodes_[node].sure = choice.sure;
@@ -284,12 +305,14 @@ std::vector<Root> WaitGraph::roots() const {
   for (std::size_t from = 0; from < edges_.size(); ++from) {
     for (const std::size_t to : edges_[from]) back[to].push_back(from);
   }
-  // Of the operations that an absent rank is missed in, the one that was waited in first.
+  // Of the operations that an absent rank is missed in, the one that was waited in first; collectives before messages,
+  // since more ranks can tell of them.
   const auto missed_first = [&](std::size_t node) {
     std::size_t first = kNone;
     for (const std::size_t from : back[node]) {
       const std::size_t op = from - nodes_.size();
-      if (first == kNone || ops_[op].since_ns < ops_[first].since_ns) first = op;
+      const auto order = [&](std::size_t one) { return std::pair(ops_[one].point_to_point, ops_[one].since_ns); };
+      if (first == kNone || order(op) < order(first)) first = op;
     }
     return first;
   };

@@ -132,6 +132,43 @@ TEST(WaitGraphTest, MessagesAreMatchedByTheirNumber) {
   EXPECT_EQ(op.parties[1].standing, Standing::kWaiting);
 }
 
+// A device's queue: the tensor-parallel call of rank 0 stands behind its receive, which waits for rank 1.
+TEST(WaitGraphTest, OnADeviceTheOldestCallHoldsUpTheRest) {
+  const TempDir directory;
+  for (const int number : {0, 1, 2}) {
+    FakeRank rank(directory.path(), number, 3);
+    const auto pipeline = rank.group("pp", "pipeline", "0,1", number, "nccl");
+    const auto tensor = rank.group("tp", "tensor", "0,2", number / 2, "nccl");
+    if (number == 0) rank.call(10, pipeline, Op::kRecv, {.peer = 1});
+    if (number != 1) rank.call(20, tensor, Op::kAllReduce);
+    rank.exit(-1, 15);
+  }
+  const Scene scene(directory);
+  const std::vector<Root> roots = scene.graph->roots();
+  ASSERT_EQ(roots.size(), 1U);
+  EXPECT_EQ(roots[0].ranks, Ranks{1});
+  EXPECT_EQ(roots[0].affected, (Ranks{0, 2}));
+}
+
+// A dump starts anywhere: its messages go by the numbers that the job's library gave them.
+TEST(WaitGraphTest, MessagesOfImportedDumpsGoByTheirOwnNumbers) {
+  const TempDir directory;
+  FakeRank rank0(directory.path(), 0, 2);
+  rank0.trace().fact("source.format", "PyTorch flight recorder");
+  const auto pair0 = rank0.group("pp", "pipeline", "0,1", 0, "nccl");
+  rank0.whole_call(1, 2, pair0, Op::kSend, {.peer = 1});
+  rank0.call(10, pair0, Op::kSend, {.peer = 1});
+  rank0.exit(-1, 15);
+  FakeRank rank1(directory.path(), 1, 2);
+  rank1.trace().fact("source.format", "PyTorch flight recorder");
+  rank1.whole_call(1, 2, rank1.group("pp", "pipeline", "0,1", 1, "nccl"), Op::kRecv, {.peer = 0});
+  rank1.exit(-1, 15);
+  const Scene scene(directory);
+  ASSERT_EQ(scene.graph->ops().size(), 1U);
+  EXPECT_EQ(scene.graph->ops()[0].seq, 1U);
+  EXPECT_EQ(scene.graph->ops()[0].parties[1].standing, Standing::kAbsent);
+}
+
 TEST(WaitGraphTest, ARankWithoutATraceIsADeadEnd) {
   const TempDir directory;
   FakeRank rank0(directory.path(), 0, 3);

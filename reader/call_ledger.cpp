@@ -130,6 +130,7 @@ void LedgerKeeper::add_call(const CollectiveBatch& batch, std::size_t row) {
   PairLedger* const own = pair(batch, row);
   if (own == nullptr) return;
   const std::uint64_t number = own->calls.calls;
+  own->last_seq = std::max(own->last_seq, static_cast<std::int64_t>(batch.seq[row]));
   own->recent[number % own->recent.size()] = batch.id[row];
   count(own->calls, number, batch, row);
 }

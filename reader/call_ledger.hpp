@@ -71,6 +71,8 @@ struct PairLedger {
   std::int32_t peer = -1;  // group-local
   std::int32_t tag = 0;
   bool sends = false;
+  std::int64_t last_seq =
+      -1;  // greatest Collective::seq: both sides count alike where a dump has the job's own numbers
   CallSeries calls;
   std::array<std::uint64_t, 32> recent{};  // ids of the latest calls, by number
 
