@@ -17,10 +17,12 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  // May be called from several threads.
+  // May be called from several threads. With the last one done the line is gone.
   void show(std::string_view what, std::size_t done, std::size_t all);
 
  private:
+  void wipe();
+
   using Clock = std::chrono::steady_clock;
 
   std::ostream& err_;

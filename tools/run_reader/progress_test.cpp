@@ -30,6 +30,16 @@ TEST(ProgressTest, LongWorkShowsALineAndWipesIt) {
   EXPECT_EQ(err.str(), "\rreading trace 7 of 4096\r" + std::string(23, ' ') + "\r");
 }
 
+// What the command prints next must not stand behind it.
+TEST(ProgressTest, WithTheLastOneTheLineIsGone) {
+  std::ostringstream err;
+  ProgressLine line(err, true);
+  std::this_thread::sleep_for(kLong);
+  line.show("reading trace", 1, 2);
+  line.show("reading trace", 2, 2);
+  EXPECT_EQ(err.str(), "\rreading trace 1 of 2\r" + std::string(20, ' ') + "\r");
+}
+
 TEST(ProgressTest, OffItIsSilent) {
   std::ostringstream err;
   {

@@ -1,5 +1,7 @@
 #include "tools/run_reader/run_reader.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <filesystem>
 #include <optional>
@@ -11,6 +13,7 @@
 #include "tools/run_reader/exit_code.hpp"
 #include "tools/run_reader/foreign_run.hpp"
 #include "tools/run_reader/import.hpp"
+#include "tools/run_reader/progress.hpp"
 #include "tools/run_reader/text.hpp"
 
 namespace plumbline::tools {
@@ -95,7 +98,10 @@ int run_reader(const std::vector<std::string>& arguments, std::ostream& out, std
     if (!foreign) return kExitUsage;
     options.run = foreign->directory();
   }
-  const reader::Result<reader::Run> run = reader::Run::open(options.run);
+  ProgressLine progress(err, terminal && isatty(STDERR_FILENO) == 1);
+  reader::OpenOptions opening;
+  opening.progress = [&](std::size_t done, std::size_t all) { progress.show("opening trace", done, all); };
+  const reader::Result<reader::Run> run = reader::Run::open(options.run, opening);
   if (!run.ok()) {
     err << "run-reader: " << printable(run.status().message() + remedy(options.run, run.status().code())) << '\n';
     return kExitUsage;
@@ -104,7 +110,8 @@ int run_reader(const std::vector<std::string>& arguments, std::ostream& out, std
     err << "run-reader: " << complaint << '\n';
     return kExitUsage;
   }
-  const checks::Subject subject(*run);
+  const checks::Subject subject(*run,
+                                [&](std::size_t done, std::size_t all) { progress.show("reading trace", done, all); });
   int status = dispatch({options, *run, subject, out, err});
   if (status == kExitFine && foreign && foreign->data_lost()) status = kExitInconclusive;
   out.flush();
