@@ -14,7 +14,11 @@ namespace plumbline::checks {
 struct Attempt {
   int launch = 0;
   int number = 0;
-  auto operator<=>(const Attempt&) const = default;
+
+  bool operator==(const Attempt&) const = default;
+  bool operator<(const Attempt& other) const {
+    return launch != other.launch ? launch < other.launch : number < other.number;
+  }
 };
 
 // In order; at least one of a run with traces.

@@ -172,6 +172,7 @@ void examine(const Subject& subject, Attempt attempt, Verdict& verdict) {
   const HangScene scene{subject, attempt, fronts, graph, patience_of(subject, attempt)};
   const std::vector<Root> roots = graph.roots();
   std::vector<Judgement> judged;
+  judged.reserve(roots.size());
   for (const Root& root : roots) judged.push_back(judge(scene, root));
   // That a rank left no trace explains a wait only where nothing else does.
   const auto seen = [](const Judgement& one) { return !one.rests_on_absence(); };

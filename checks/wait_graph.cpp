@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "checks/components.hpp"
@@ -173,7 +174,10 @@ class WaitGraph::Builder {
     std::int32_t to = -1;
     std::int32_t tag = 0;
     std::uint64_t seq = 0;
-    auto operator<=>(const Key&) const = default;
+
+    bool operator<(const Key& other) const {
+      return std::tie(front, from, to, tag, seq) < std::tie(other.front, other.from, other.to, other.tag, other.seq);
+    }
   };
 
   std::size_t collective_op(std::size_t front, std::uint64_t seq) {

@@ -27,7 +27,7 @@ bool is_library(const StackFrame& frame) {
 }
 
 std::string frame_text(const StackFrame& frame) {
-  const std::string function = frame.function.empty() ? fmt::format("{:#x}", frame.pc) : frame.function;
+  std::string function = frame.function.empty() ? fmt::format("{:#x}", frame.pc) : frame.function;
   if (frame.file.empty()) return function;
   if (frame.line == 0) return fmt::format("{} ({})", function, file_name(frame.file));
   return fmt::format("{} ({}:{})", function, file_name(frame.file), frame.line);
