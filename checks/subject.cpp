@@ -18,6 +18,14 @@ const reader::RunClock& Subject::clock() const {
   return *clock_;
 }
 
+reader::RunCaptures& Subject::captures() const {
+  if (!captures_) {
+    reader::Result<reader::RunCaptures> opened = reader::RunCaptures::open(run_.path());
+    captures_ = opened.ok() ? std::move(*opened) : reader::RunCaptures();
+  }
+  return *captures_;
+}
+
 const Ending& Subject::ending(std::size_t trace) const {
   if (endings_.empty()) endings_.resize(run_.traces().size());
   if (!endings_[trace]) endings_[trace] = ending_of(run_.traces()[trace]);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "checks/ending.hpp"
+#include "reader/captures.hpp"
 #include "reader/run.hpp"
 #include "reader/run_clock.hpp"
 #include "reader/summary.hpp"
@@ -27,6 +28,8 @@ class Subject {
   // One for each of run().traces().
   const std::vector<reader::TraceSummary>& summaries() const;
   const reader::RunClock& clock() const;
+  // Tensors that probes captured; empty where none were.
+  reader::RunCaptures& captures() const;
   // How the process of a trace ended, as it stood when it was first asked for.
   const Ending& ending(std::size_t trace) const;
   // Seconds since the start of the run.
@@ -39,6 +42,7 @@ class Subject {
   reader::Progress progress_;
   mutable std::optional<std::vector<reader::TraceSummary>> summaries_;
   mutable std::optional<reader::RunClock> clock_;
+  mutable std::optional<reader::RunCaptures> captures_;
   mutable std::vector<std::optional<Ending>> endings_;
 };
 

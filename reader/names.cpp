@@ -73,7 +73,6 @@ constexpr std::array<std::string_view, 9> kReduceOps = {"sum",  "avg", "prod", "
 constexpr std::array<std::string_view, 18> kDtypes = {
     "unknown", "uint8",   "int8",     "int16", "int32",     "int64",      "uint32",        "uint64",      "float16",
     "float32", "float64", "bfloat16", "bool",  "complex64", "complex128", "float8_e4m3fn", "float8_e5m2", "uint16"};
-constexpr std::array<std::uint8_t, 18> kDtypeBytes = {0, 1, 1, 2, 4, 8, 4, 8, 2, 4, 8, 2, 1, 8, 16, 1, 1, 2};
 constexpr std::array<std::string_view, 2> kLayers = {"c10d", "nccl"};
 constexpr std::array<std::string_view, 5> kOutcomes = {"pending", "completed", "failed", "raised", "captured"};
 constexpr std::array<std::string_view, 6> kCounters = {"resident_bytes", "cgroup_bytes",     "gpu_used_bytes",
@@ -109,11 +108,6 @@ std::string_view name_of(Layer layer) { return named(kLayers, layer); }
 std::string_view name_of(Outcome outcome) { return named(kOutcomes, outcome); }
 std::string_view name_of(Counter counter) { return named(kCounters, counter); }
 std::string_view name_of(CommEvent event) { return named(kCommEvents, event); }
-
-unsigned size_of(Dtype dtype) {
-  const auto index = static_cast<std::size_t>(dtype);
-  return index < kDtypeBytes.size() ? kDtypeBytes[index] : 0;
-}
 
 std::optional<Kind> kind_named(std::string_view name) {
   for (std::size_t index = 0; index < kKinds.size(); ++index) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "recorder/dtype_size.hpp"
 #include "recorder/event.hpp"
 
 namespace plumbline::reader {
@@ -18,8 +19,7 @@ std::string_view name_of(recorder::Outcome outcome);  // "pending" …
 std::string_view name_of(recorder::Counter counter);  // "resident_bytes" …
 std::string_view name_of(recorder::CommEvent event);  // "init" …
 
-// Bytes of one element, 0 for an unknown type.
-unsigned size_of(recorder::Dtype dtype);
+using recorder::size_of;
 
 // Kind of a name, for filters.
 std::optional<recorder::Kind> kind_named(std::string_view name);

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "recorder/captures.hpp"
 #include "recorder/clock.hpp"
 #include "recorder/log.hpp"
 #include "recorder/process_names.hpp"
@@ -119,6 +120,7 @@ bool start(const Settings& settings) noexcept {
     g_state.store(State::kRefused, std::memory_order_release);
     return false;
   }
+  enable_captures(*g_directory, settings.level, settings.max_capture_bytes);
   g_state.store(State::kPending, std::memory_order_release);
   on_level(settings.level);
   return true;
@@ -160,6 +162,7 @@ void set_exception(std::string_view type, std::string_view message) noexcept {
 }
 
 void stop(int status, int signal) noexcept {
+  finish_captures();
   const ControlLock lock;
   ExitDetails details = exit_details();
   details.status = status;
@@ -194,6 +197,7 @@ void fork_child() noexcept {
   g_recording_epoch.fetch_add(1);
   if (Recording* parents = g_recording.exchange(nullptr)) parents->abandon();
   g_promoted.store(false, std::memory_order_release);
+  forget_captures();
   renew_log_after_fork();
   g_state.store(State::kIdle, std::memory_order_release);
 }

@@ -57,6 +57,8 @@ constexpr auto kSettings = std::to_array<Setting>({
      "a number of MiB from 1"},
     {"MAX_MB", [](Settings& s, std::string_view v) { return parse_number(v, s.max_trace_bytes, 1 << 20, 1); },
      "a number of MiB from 1"},
+    {"CAPTURE_MAX_MB", [](Settings& s, std::string_view v) { return parse_number(v, s.max_capture_bytes, 1 << 20, 1); },
+     "a number of MiB from 1"},
     {"FLUSH_MS", [](Settings& s, std::string_view v) { return parse_number(v, s.flush_ms, 1, 1); },
      "a number of milliseconds from 1"},
     {"STALL_SECONDS", [](Settings& s, std::string_view v) { return parse_number(v, s.stall_ns, 1'000'000'000, 0); },

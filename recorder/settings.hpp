@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-namespace plumbline::recorder {
+#include "recorder/level.hpp"
 
-enum class Level : std::uint8_t { kOff, kWatch, kDiagnose };
+namespace plumbline::recorder {
 
 struct Settings {
   std::string run_directory;    // PLUMBLINE_RUN: exactly this directory
@@ -24,8 +24,9 @@ struct Settings {
   std::uint64_t ring_bytes = 4 << 20;  // PLUMBLINE_RING_KB: a ring of the first eight threads; later ones get an eighth
   std::uint64_t memory_bytes = 64 << 20;  // PLUMBLINE_MEMORY_MB: all rings together
   std::uint64_t max_trace_bytes =
-      2ull << 30;                           // PLUMBLINE_MAX_MB: compressed trace of this rank; oldest frames go first
-  std::uint64_t stall_ns = 60'000'000'000;  // PLUMBLINE_STALL_SECONDS: silence of the training thread, 0 never
+      2ull << 30;  // PLUMBLINE_MAX_MB: compressed trace of this rank; oldest frames go first
+  std::uint64_t max_capture_bytes = 8ull << 30;    // PLUMBLINE_CAPTURE_MAX_MB: captured tensors of this rank
+  std::uint64_t stall_ns = 60'000'000'000;         // PLUMBLINE_STALL_SECONDS: silence of the training thread, 0 never
   std::uint64_t large_allocation_bytes = 1 << 30;  // PLUMBLINE_LARGE_ALLOCATION_MB: requests with stacks, 0 none
   std::uint64_t flush_ms = 10'000;                 // PLUMBLINE_FLUSH_MS: events wait in the ring at most this long
   std::vector<std::string> complaints;             // settings that were not understood, one sentence each

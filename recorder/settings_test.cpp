@@ -55,6 +55,7 @@ TEST_F(SettingsTest, ReadsEveryVariable) {
   set("PLUMBLINE_RING_KB", "16");
   set("PLUMBLINE_MEMORY_MB", "2");
   set("PLUMBLINE_MAX_MB", "100");
+  set("PLUMBLINE_CAPTURE_MAX_MB", "30");
   set("PLUMBLINE_FLUSH_MS", "250");
   set("PLUMBLINE_STALL_SECONDS", "90");
   set("PLUMBLINE_LARGE_ALLOCATION_MB", "0");
@@ -69,6 +70,7 @@ TEST_F(SettingsTest, ReadsEveryVariable) {
   EXPECT_EQ(settings.ring_bytes, 16u << 10);
   EXPECT_EQ(settings.memory_bytes, 2u << 20);
   EXPECT_EQ(settings.max_trace_bytes, 100u << 20);
+  EXPECT_EQ(settings.max_capture_bytes, 30u << 20);
   EXPECT_EQ(settings.flush_ms, 250u);
   EXPECT_EQ(settings.stall_ns, 90'000'000'000u);
   EXPECT_EQ(settings.large_allocation_bytes, 0u);

@@ -8,7 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "recorder/capture.hpp"
 #include "recorder/event.hpp"
+#include "recorder/level.hpp"
 
 extern "C" {
 
@@ -36,6 +38,10 @@ struct PlumblineHost {
   // The calling thread makes a request of so many bytes, or one of its has failed: leaves its stack where that is due.
   void (*request_made)(std::uint64_t bytes);
   void (*request_failed)(std::uint64_t bytes);
+  // Tensors that probes captured, see recorder/captures.hpp. Not for hot paths.
+  plumbline::recorder::Level (*level)();
+  bool (*capture)(const plumbline::recorder::Capture* capture);
+  void (*flush_captures)();
 };
 
 struct PlumblineAdapter {

@@ -1,5 +1,6 @@
 #include "shim/core/host_table.hpp"
 
+#include "recorder/captures.hpp"
 #include "recorder/recorder.hpp"
 #include "shim/core/activation.hpp"
 #include "shim/stacks/allocation_stacks.hpp"
@@ -50,6 +51,9 @@ constinit PlumblineHost host = {
     "",
     stacks::note_request,
     stacks::note_failure,
+    recorder::level,
+    [](const recorder::Capture* capture) { return recorder::capture(*capture); },
+    recorder::flush_captures,
 };
 
 }  // namespace

@@ -184,6 +184,9 @@ PlumblineHost table = {
     "",
     [](std::uint64_t) {},
     [](std::uint64_t) {},
+    [] { return plumbline::recorder::Level::kOff; },
+    [](const plumbline::recorder::Capture*) { return false; },
+    [] {},
 };
 
 }  // namespace
