@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "reader/import/pickle_objects.hpp"
 #include "reader/import/pickle_opcodes.hpp"
 
 namespace plumbline::reader::imports {
@@ -15,8 +16,8 @@ constexpr std::size_t kMostMarks = 1000;
 
 class PickleReader {
  public:
-  PickleReader(std::string_view path, std::span<const std::uint8_t> bytes, PlainData& data)
-      : path_(path), bytes_(bytes), data_(data) {}
+  PickleReader(std::string_view path, std::span<const std::uint8_t> bytes, Objects objects, PlainData& data)
+      : path_(path), bytes_(bytes), objects_(objects), data_(data) {}
 
   Status read() {
     while (!done_ && error_.empty()) {
@@ -94,11 +95,12 @@ class PickleReader {
   }
 
   void extend(ValueType wanted, std::span<const Value> values) {
-    const Value* target = top();
-    if (target == nullptr) return;
-    if (target->type() != wanted) return fail("values are put into what is no container of theirs: it is damaged");
+    const Value* found = top();
+    if (found == nullptr) return;
+    const Value target = found->is_object() ? data_.items_of(*found, wanted == ValueType::kDict) : *found;
+    if (target.type() != wanted) return fail("values are put into what is no container of theirs: it is damaged");
     if (wanted == ValueType::kDict && values.size() % 2 != 0) return fail("a key has no value: it is damaged");
-    data_.append(*target, values);
+    data_.append(target, values);
   }
 
   void push_list(std::span<const Value> values) {
@@ -115,8 +117,11 @@ class PickleReader {
 
   void push_long(std::uint64_t size) {
     const std::span<const std::uint8_t> raw = take(size);
-    if (size > 9 || (size == 9 && !raw.empty() && raw[8] != 0))
-      return fail("a number is longer than 64 bits, which no dump has");
+    if (size > 9 || (size == 9 && !raw.empty() && raw[8] != 0)) {
+      if (objects_ == Objects::kRefused) return fail("a number is longer than 64 bits, which no dump has");
+      // States of random generators have such; to tell them apart their bytes do.
+      return push(data_.make_text({reinterpret_cast<const char*>(raw.data()), raw.size()}));
+    }
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < raw.size() && i < 8; ++i) value |= static_cast<std::uint64_t>(raw[i]) << (8 * i);
     if (!raw.empty() && raw.size() < 8 && (raw.back() & 0x80) != 0) value |= ~std::uint64_t{0} << (8 * raw.size());
@@ -144,11 +149,45 @@ class PickleReader {
     push(memo_[index]);
   }
 
+  // "module\nname\n".
+  void push_global() {
+    std::string name;
+    for (const char end : {'.', '\0'}) {
+      std::size_t at = at_;
+      while (at < bytes_.size() && bytes_[at] != '\n') ++at;
+      const auto line = take(at - at_);
+      name.append(reinterpret_cast<const char*>(line.data()), line.size());
+      take(1);
+      if (end != '\0') name.push_back(end);
+    }
+    push(data_.make_name(data_.keep(std::move(name))));
+  }
+
+  void push_stack_global() {
+    const Value name = pop();
+    const Value module = pop();
+    if (!name.is_text() || !module.is_text()) return fail("a name is no text: it is damaged");
+    push(data_.make_name(data_.keep(std::string(data_.text(module)) + "." + std::string(data_.text(name)))));
+  }
+
+  void push_call() {
+    const Value arguments = pop();
+    const Value callee = pop();
+    push(as_data(data_, callee, arguments));
+  }
+
+  void set_state() {
+    const Value state = pop();
+    if (const Value* object = top(); object != nullptr) data_.set_state(*object, state);
+  }
+
   void step(Opcode opcode);
+  bool object_step(Opcode opcode);
   void refuse(Opcode opcode);
 
   std::string_view path_;
   std::span<const std::uint8_t> bytes_;
+  Objects objects_;
   PlainData& data_;
   std::size_t at_ = 0;
   std::size_t opcode_at_ = 0;
@@ -259,7 +298,47 @@ void PickleReader::step(Opcode opcode) {
     case Opcode::kLongBinGet:
       return get(number<std::uint32_t>());
     default:
-      return refuse(opcode);
+      if (objects_ == Objects::kRefused || !object_step(opcode)) refuse(opcode);
+  }
+}
+
+// Instructions that would make an object. False: it is none of those that checkpoints are written with.
+bool PickleReader::object_step(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kGlobal:
+      push_global();
+      return true;
+    case Opcode::kStackGlobal:
+      push_stack_global();
+      return true;
+    case Opcode::kReduce:
+    case Opcode::kNewObj:
+      push_call();
+      return true;
+    case Opcode::kNewObjEx:
+      pop();  // named arguments
+      push_call();
+      return true;
+    case Opcode::kBuild:
+      set_state();
+      return true;
+    case Opcode::kBinPersId:
+      push(data_.make_object(data_.make_name(kPersistent), pop()));
+      return true;
+    case Opcode::kEmptySet:
+      push(data_.make_list());
+      return true;
+    case Opcode::kAddItems:
+      extend(ValueType::kList, pop_to_mark());
+      return true;
+    case Opcode::kFrozenSet:
+      push_list(pop_to_mark());
+      return true;
+    case Opcode::kByteArray8:
+      push_text(number<std::uint64_t>());
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -284,12 +363,12 @@ bool starts_as_pickle(std::span<const std::uint8_t> bytes) {
   return bytes.size() >= 2 && bytes[0] == static_cast<std::uint8_t>(Opcode::kProto) && bytes[1] >= 2 && bytes[1] < 32;
 }
 
-Result<PlainData> read_pickle(std::string_view path, std::vector<std::uint8_t> bytes) {
+Result<PlainData> read_pickle(std::string_view path, std::vector<std::uint8_t> bytes, Objects objects) {
   PlainData data;
   // The vector's memory stays where it is when the data takes it over, and with it the texts.
   const std::span<const std::uint8_t> view(bytes);
   data.own(std::move(bytes));
-  if (Status status = PickleReader(path, view, data).read(); !status.ok()) return status;
+  if (Status status = PickleReader(path, view, objects, data).read(); !status.ok()) return status;
   return data;
 }
 

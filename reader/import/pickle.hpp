@@ -3,6 +3,9 @@
 // A pickle is a program. This reader knows the instructions that make plain containers, numbers and texts, and refuses
 // every other: what would import a name, call something or restore an object is named in the sentence that refuses it,
 // and nothing of it is carried out. Memory is bounded by a small multiple of the file's size, whatever the file says.
+//
+// Checkpoints are full of objects. For them the names and the arguments of calls are kept as data (plain_data.hpp):
+// still nothing is imported, and nothing called.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +18,11 @@
 
 namespace plumbline::reader::imports {
 
+enum class Objects : std::uint8_t { kRefused, kAsData };
+
 // `path` is for the sentences.
-Result<PlainData> read_pickle(std::string_view path, std::vector<std::uint8_t> bytes);
+Result<PlainData> read_pickle(std::string_view path, std::vector<std::uint8_t> bytes,
+                              Objects objects = Objects::kRefused);
 
 // A pickle of protocol 2 or later starts so.
 bool starts_as_pickle(std::span<const std::uint8_t> bytes);

@@ -72,6 +72,35 @@ Value PlainData::make_text(std::string_view text) {
   return {ValueType::kText, texts_.size() - 1};
 }
 
+Value PlainData::make_name(std::string_view name) {
+  texts_.push_back(name);
+  return {ValueType::kName, texts_.size() - 1};
+}
+
+Value PlainData::make_object(Value callee, Value arguments) {
+  const Value object = make_container(ValueType::kObject);
+  Value parts[kParts];
+  parts[kCallee] = callee;
+  parts[kArguments] = arguments;
+  append(object, parts);
+  return object;
+}
+
+Value PlainData::part(Value object, Part which) const {
+  if (!object.is_object()) return {};
+  return pool_[containers_[object.payload()].offset + which];
+}
+
+void PlainData::set_part(Value object, Part which, Value value) {
+  if (object.is_object()) pool_[containers_[object.payload()].offset + which] = value;
+}
+
+Value PlainData::items_of(Value object, bool dict) {
+  const Part which = dict ? kEntries : kElements;
+  if (part(object, which).is_none()) set_part(object, which, dict ? make_dict() : make_list());
+  return part(object, which);
+}
+
 Value PlainData::make_container(ValueType type) {
   containers_.emplace_back();
   return {type, containers_.size() - 1};

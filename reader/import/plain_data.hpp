@@ -20,7 +20,7 @@
 
 namespace plumbline::reader::imports {
 
-enum class ValueType : std::uint8_t { kNone, kBool, kInt, kWideInt, kFloat, kText, kList, kDict };
+enum class ValueType : std::uint8_t { kNone, kBool, kInt, kWideInt, kFloat, kText, kList, kDict, kName, kObject };
 
 class Value {
  public:
@@ -30,6 +30,7 @@ class Value {
   constexpr bool is_list() const { return type() == ValueType::kList; }
   constexpr bool is_dict() const { return type() == ValueType::kDict; }
   constexpr bool is_text() const { return type() == ValueType::kText; }
+  constexpr bool is_object() const { return type() == ValueType::kObject; }
 
  private:
   friend class PlainData;
@@ -58,7 +59,15 @@ class PlainData {
   Value member(Value dict, std::string_view key) const;
   bool has(Value dict, std::string_view key) const { return !member(dict, key).is_none(); }
   // A number that is the same for two values exactly when they are the same list or dictionary; others give 0.
-  std::uint64_t identity(Value value) const { return value.is_list() || value.is_dict() ? value.payload() + 1 : 0; }
+  std::uint64_t identity(Value value) const { return is_container(value) ? value.payload() + 1 : 0; }
+
+  // Of a pickle that was read with its objects as data (pickle.hpp). A name is that of a Python class or function,
+  // "torch.float32"; an object is what a call of such a name with these arguments would have made.
+  std::string_view name(Value value) const { return value.type() == ValueType::kName ? texts_[value.payload()] : ""; }
+  std::string_view class_name(Value object) const { return name(part(object, kCallee)); }
+  std::span<const Value> arguments(Value object) const { return items(part(object, kArguments)); }
+  Value state(Value object) const { return part(object, kState); }      // that was set afterwards
+  Value entries(Value object) const { return part(object, kEntries); }  // a dictionary: items that were set
 
   // Building. A text is kept by reference: it has to outlive the data, unless keep() has made it the data's own.
   Value make_bool(bool value) const { return {ValueType::kBool, value ? 1U : 0U}; }
@@ -67,6 +76,11 @@ class PlainData {
   Value make_text(std::string_view text);
   Value make_list() { return make_container(ValueType::kList); }
   Value make_dict() { return make_container(ValueType::kDict); }
+  Value make_name(std::string_view name);  // by reference, as a text
+  Value make_object(Value callee, Value arguments);
+  void set_state(Value object, Value state) { set_part(object, kState, state); }
+  // The object's list or dictionary of items, made at its first use.
+  Value items_of(Value object, bool dict);
   void append(Value container, std::span<const Value> values);
   std::string_view keep(std::string text) { return kept_.emplace_back(std::move(text)); }
   // Bytes that texts of this data lie in.
@@ -80,7 +94,13 @@ class PlainData {
     std::uint32_t capacity = 0;
   };
 
+  // What the container of an object holds.
+  enum Part : std::size_t { kCallee, kArguments, kState, kEntries, kElements, kParts };
+
+  static bool is_container(Value value) { return value.is_list() || value.is_dict() || value.is_object(); }
   Value make_container(ValueType type);
+  Value part(Value object, Part which) const;
+  void set_part(Value object, Part which, Value value);
 
   Value root_;
   std::vector<std::uint64_t> wide_;  // numbers that do not fit a value: whole ones, and floats as their bits

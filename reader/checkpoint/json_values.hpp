@@ -1,0 +1,14 @@
+// The small JSON files of a checkpoint directory as values: "config.hidden_size", "trainer_state.global_step".
+#pragma once
+
+#include <cstddef>
+
+#include "reader/checkpoint/checkpoint.hpp"
+
+namespace plumbline::reader {
+
+// Of to.files[file], under the name of the file without its ending. A vocabulary is no value: of tokenizer.json and
+// vocab.json nothing is added, they are compared as files.
+Status read_json_values(std::size_t file, Checkpoint& to);
+
+}  // namespace plumbline::reader
