@@ -128,6 +128,11 @@ std::string next_of(const reader::Trace& trace, const End& end, const reader::Co
   if (ending.kind == EndingKind::kSignal && call != nullptr) {
     return fmt::format("compare what the other ranks call as #{}: a library aborts when sizes do not fit", call->seq);
   }
+  if (const reader::Stack* stack = stack_since(trace, 0); ending.kind == EndingKind::kSignal && stack != nullptr) {
+    const std::string line = script_line(*stack);
+    return fmt::format("look at what {} hands to native code; gdb shows in a core file where that failed",
+                       line.empty() ? stack_text(*stack) : line);
+  }
   if (ending.kind == EndingKind::kSignal) return "run once with PYTHONFAULTHANDLER=1: it prints where the signal hit";
   if (trace.exit() != nullptr && !trace.exit()->exception_class.empty()) {
     return fmt::format("read the traceback of rank {} in the job's output", trace.rank());

@@ -62,6 +62,16 @@ reader::ExitInfo told_exception(const reader::Trace& trace) {
   return told;
 }
 
+// A signal after which nothing more was recorded: that it was caught is seen by the stack that was taken then.
+const reader::Stack* fatal_stack(const reader::Trace& trace) {
+  constexpr std::uint64_t kSoon = 1'000'000'000;
+  for (const reader::Stack& stack : trace.definitions().stacks) {
+    const bool last = stack.time_ns + kSoon >= trace.last_ns();
+    if (stack.reason == reader::StackReason::kFatalSignal && stack.detail != 0 && last) return &stack;
+  }
+  return nullptr;
+}
+
 Ending ending_without_record(const reader::Trace& trace) {
   Ending ending;
   ending.time_ns = trace.last_ns();
@@ -86,6 +96,13 @@ Ending ending_without_record(const reader::Trace& trace) {
         ending.brief = "left no exit record here";
         ending.clause = "left no exit record" + exception +
                         ", and its ring file is not here: the trace was cut, or copied without it";
+        break;
+      }
+      if (const reader::Stack* stack = fatal_stack(trace)) {
+        ending.kind = EndingKind::kSignal;
+        ending.time_ns = stack->time_ns;
+        ending.brief = "was killed by " + signal_name(static_cast<int>(stack->detail));
+        ending.clause = ending.brief + exception;
         break;
       }
       ending.kind = EndingKind::kKilled;

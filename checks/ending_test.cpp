@@ -51,6 +51,33 @@ TEST(EndingWithoutRecord, AnInterruptFromTheKeyboard) {
   EXPECT_EQ(ending.clause, "was killed by SIGINT after KeyboardInterrupt");
 }
 
+TEST(EndingWithoutRecord, AFatalSignalIsKnownByTheStackThatWasTaken) {
+  const TempDir directory;
+  FakeRank rank(directory.path(), 0, 1, gone());
+  rank.step(1, 2);
+  rank.stack(
+      5,
+      {.python = {{"fail", "train.py", 12}}, .reason = recorder::StackReason::kFatalSignal, .detail = 6, .flags = 0});
+  rank.killed();
+  ring_of(rank).save(directory / "a.ring");
+  const reader::Run run = open_run(directory.path());
+  const Ending ending = ending_of(run.traces()[0]);
+  EXPECT_EQ(ending.kind, EndingKind::kSignal);
+  EXPECT_TRUE(ending.bad_by_itself());
+  EXPECT_EQ(ending.clause, "was killed by SIGABRT");
+}
+
+TEST(EndingWithoutRecord, ASignalThatTheProcessSurvivedIsNotItsEnd) {
+  const TempDir directory;
+  FakeRank rank(directory.path(), 0, 1, gone());
+  rank.stack(5, {.reason = recorder::StackReason::kFatalSignal, .detail = 11});
+  rank.step(5000, 5001);
+  rank.killed();
+  ring_of(rank).save(directory / "a.ring");
+  const reader::Run run = open_run(directory.path());
+  EXPECT_EQ(ending_of(run.traces()[0]).kind, EndingKind::kKilled);
+}
+
 TEST(EndingWithoutRecord, AnExceptionThatTheProcessDidNotSurviveTelling) {
   const TempDir directory;
   FakeRank rank(directory.path(), 0, 1, gone());

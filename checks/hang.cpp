@@ -33,23 +33,11 @@ void tell(std::vector<std::string>& lines, const std::vector<const Party*>& part
   }
 }
 
-// Of a circle, the party that each of its ranks is in its own operation.
-std::vector<const Party*> circle_parties(const HangScene& scene, const Root& root) {
-  std::vector<const Party*> parties;
-  for (const std::int32_t rank : root.ranks) {
-    const OpenOp* op = scene.graph.blocked_in(rank);
-    if (op == nullptr) continue;
-    for (const Party& party : op->parties) {
-      if (party.rank == rank) parties.push_back(&party);
-    }
-  }
-  return parties;
-}
-
 void add_details(const HangScene& scene, const Judgement& judgement, Finding& finding) {
   std::vector<std::string>& lines = finding.details;
-  if (judgement.root->kind == RootKind::kCircle) {
-    tell(lines, circle_parties(scene, *judgement.root), [&](const Party& party) { return waiting_line(scene, party); });
+  const bool circle = judgement.root->kind == RootKind::kCircle;
+  if (circle) {
+    tell(lines, judgement.circle, [&](const Party& party) { return waiting_line(scene, party); });
   } else {
     tell(lines, judgement.guilty, [&](const Party& party) { return guilty_line(scene, *judgement.op, party); });
     tell(lines, judgement.waiting, [&](const Party& party) { return waiting_line(scene, party); });
@@ -58,7 +46,7 @@ void add_details(const HangScene& scene, const Judgement& judgement, Finding& fi
   if (judgement.root->affected.size() > judgement.waiting.size()) {
     lines.push_back(fmt::format("in the end {} for it", with_verb(judgement.root->affected, "waits", "wait")));
   }
-  for (const auto* parties : {&judgement.guilty, &judgement.waiting}) {
+  for (const auto* parties : {circle ? &judgement.circle : &judgement.guilty, &judgement.waiting}) {
     for (std::size_t index = 0; index < parties->size() && index < kToldInFull; ++index) {
       const Party& party = *(*parties)[index];
       if (party.standing == Standing::kNoTrace) continue;
@@ -91,12 +79,14 @@ void fill_descent(const HangScene& scene, const Judgement& judgement, Finding& f
   const OpenOp& op = *judgement.op;
   const GroupFront& front = scene.front_of(op);
   Descent& descent = finding.descent;
-  const auto circle = circle_parties(scene, *judgement.root);
+  const std::vector<const Party*>& circle = judgement.circle;
   const Party* guilty = judgement.guilty.empty() ? nullptr : judgement.guilty.front();
   const Party* waiting = judgement.waiting.empty() ? nullptr : judgement.waiting.front();
   if (judgement.root->kind == RootKind::kCircle && circle.size() > 1) {
     guilty = circle[0];
-    waiting = circle[1];
+    const auto kept = std::find_if(circle.begin() + 1, circle.end(),
+                                   [&](const Party* party) { return !judgement.has_strayed(party->rank); });
+    waiting = kept == circle.end() ? circle[1] : *kept;
   }
   const std::size_t held =
       finding.affected.size() + (judgement.root->kind == RootKind::kAbsent ? 0 : finding.ranks.size());
@@ -129,6 +119,11 @@ Finding finding_of(const HangScene& scene, const Judgement& judgement) {
   add_doubts(scene, judgement, finding);
   add_evidence(scene, judgement, finding);
   finding.affected = judgement.root->affected;
+  for (const Party* party : judgement.circle) {
+    if (std::find(finding.affected.begin(), finding.affected.end(), party->rank) == finding.affected.end())
+      finding.affected.push_back(party->rank);
+  }
+  std::sort(finding.affected.begin(), finding.affected.end());
   std::erase_if(finding.affected, [&](std::int32_t rank) {
     return std::find(finding.ranks.begin(), finding.ranks.end(), rank) != finding.ranks.end();
   });

@@ -47,9 +47,9 @@ bool may_be_in_flight(const HangScene& scene, const Judgement& judgement) {
   if (!judgement.op->with(Standing::kFailed).empty()) return false;
   const Cause cause = judgement.blame.cause;
   if (cause == Cause::kMismatch || cause == Cause::kRaised || cause == Cause::kEndedInside) return false;
-  if (std::any_of(judgement.waiting.begin(), judgement.waiting.end(),
-                  [&](const Party* party) { return stood_still(scene, *party); })) {
-    return false;
+  for (const auto* parties : {&judgement.waiting, &judgement.circle}) {
+    if (std::any_of(parties->begin(), parties->end(), [&](const Party* party) { return stood_still(scene, *party); }))
+      return false;
   }
   // A dump is written because a collective has timed out.
   if (judgement.op->example() == nullptr) return false;

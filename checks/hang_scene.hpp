@@ -30,9 +30,13 @@ struct Judgement {
   Blame blame;                        // of an operation that all have joined
   std::vector<const Party*> guilty;   // parties of `op`
   std::vector<const Party*> waiting;  // parties of `op` that wait or failed, and are not guilty
+  // Of a circle: who is in it, those first that came to their call by another way than in earlier steps.
+  std::vector<const Party*> circle;
+  std::vector<std::int32_t> strayed;
 
-  // The guilty ranks, or those of the circle.
+  // The guilty ranks; of a circle those that strayed, else all.
   std::vector<std::int32_t> ranks() const;
+  bool has_strayed(std::int32_t rank) const;
   // None of the guilty left a trace: that they are missing is a conclusion from the others.
   bool rests_on_absence() const;
 };

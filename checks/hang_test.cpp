@@ -343,6 +343,41 @@ TEST(HangTest, ReceiveAgainstReceiveIsACircle) {
 }
 
 // A receive that was posted ahead does not hold its rank: rank 1 computes, and rank 0 waits for it.
+// Each step exchanges among the experts, then reduces; `skips` leaves the last exchange out.
+void route(const std::string& directory, int number, bool skips) {
+  FakeRank rank(directory, number, 3);
+  const auto world = rank.group("0", "default_pg", "0,1,2");
+  const auto experts = rank.group("1", "experts", "0,1,2");
+  for (int step = 0; step < 4; ++step) {
+    rank.whole_call(10 + 10 * step, 12 + 10 * step, experts, Op::kAllToAll, {.site = "train.py:10 in route"});
+    rank.whole_call(13 + 10 * step, 14 + 10 * step, world, Op::kAllReduce, {.site = "train.py:20 in average"});
+  }
+  const auto open = skips ? rank.call(60, world, Op::kAllReduce, {.site = "train.py:20 in average"})
+                          : rank.call(60, experts, Op::kAllToAll, {.site = "train.py:10 in route"});
+  rank.wait(61, open);
+  rank.stack(5000, {.python = {{"wait", "train.py", 20}}});
+  rank.exit(-1, 15);
+}
+
+TEST(HangTest, OfACircleThoseAreNamedThatLeftTheirUsualPath) {
+  const TempDir directory;
+  route(directory.path(), 0, true);
+  route(directory.path(), 1, false);
+  route(directory.path(), 2, true);
+  const Verdict verdict = verdict_of(directory);
+  // No ten seconds have passed, but a rank was seen to stand still.
+  EXPECT_EQ(verdict.status, Status::kFail);
+  ASSERT_EQ(verdict.findings.size(), 1U);
+  const Finding& finding = verdict.findings[0];
+  EXPECT_EQ(finding.ranks, (std::vector<std::int32_t>{0, 2}));
+  EXPECT_EQ(finding.affected, std::vector<std::int32_t>{1});
+  EXPECT_EQ(finding.place.group, "experts");
+  EXPECT_NE(finding.title.find("ranks 0,2 left the path of the steps before and never joined all_to_all #4 of experts"),
+            std::string::npos)
+      << finding.title;
+  EXPECT_NE(finding.next.find("the condition by which ranks 0,2 did not come"), std::string::npos) << finding.next;
+}
+
 TEST(HangTest, AReceivePostedAheadMakesNoCircle) {
   const TempDir directory;
   FakeRank rank0(directory.path(), 0, 2);

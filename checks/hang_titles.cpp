@@ -82,7 +82,8 @@ std::string open_title(const HangScene& scene, const Judgement& judgement) {
                      ranks_phrase(ranks_of(op.with(Standing::kWaiting))));
 }
 
-std::string circle_title(const HangScene& scene, const Root& root) {
+std::string circle_title(const HangScene& scene, const Judgement& judgement) {
+  const Root& root = *judgement.root;
   std::string calls;
   constexpr std::size_t kShown = 4;
   std::size_t shown = 0;
@@ -102,10 +103,25 @@ std::string circle_title(const HangScene& scene, const Root& root) {
       calls += fmt::format("rank {} receives from {}", rank, op->parties[0].rank);
     }
   }
-  return fmt::format("{} wait for each other in a circle: {}", ranks_phrase(root.ranks), calls);
+  const std::string circle = fmt::format("{} wait for each other in a circle: {}", ranks_phrase(root.ranks), calls);
+  if (judgement.strayed.empty()) return circle;
+  if (judgement.op->point_to_point)
+    return fmt::format("{} left the path of the steps before: {}", ranks_phrase(judgement.strayed), circle);
+  return fmt::format("{} left the path of the steps before and never joined {}: {}", ranks_phrase(judgement.strayed),
+                     what_of(scene, *judgement.op), circle);
 }
 
-std::string circle_next(const HangScene& scene, const Root& root) {
+std::string circle_next(const HangScene& scene, const Judgement& judgement) {
+  const Root& root = *judgement.root;
+  const bool messages_only = std::all_of(root.ranks.begin(), root.ranks.end(), [&](std::int32_t rank) {
+    const OpenOp* op = scene.graph.blocked_in(rank);
+    return op != nullptr && op->point_to_point;
+  });
+  if (!messages_only && !judgement.strayed.empty()) {
+    return fmt::format("find the condition by which {} did not come to {}", ranks_phrase(judgement.strayed),
+                       op_name(*judgement.op));
+  }
+  if (!messages_only) return "let all ranks call the collectives of groups that overlap in the same order";
   const bool all_receive = std::all_of(root.ranks.begin(), root.ranks.end(), [&](std::int32_t rank) {
     const OpenOp* op = scene.graph.blocked_in(rank);
     return op != nullptr && op->point_to_point && op->parties[1].rank == rank;
@@ -164,7 +180,7 @@ std::string hang_title(const HangScene& scene, const Judgement& judgement) {
     case RootKind::kAbsent:
       return absent_title(scene, judgement);
     case RootKind::kCircle:
-      return circle_title(scene, *judgement.root);
+      return circle_title(scene, judgement);
     case RootKind::kOpen:
       break;
   }
@@ -174,7 +190,7 @@ std::string hang_title(const HangScene& scene, const Judgement& judgement) {
 std::string hang_next(const HangScene& scene, const Judgement& judgement) {
   switch (judgement.root->kind) {
     case RootKind::kCircle:
-      return circle_next(scene, *judgement.root);
+      return circle_next(scene, judgement);
     case RootKind::kOpen:
       return open_next(judgement);
     case RootKind::kAbsent:

@@ -38,8 +38,10 @@ bool shows_standstill(const Stack& stack) {
          stack.reason == StackReason::kFatalSignal;
 }
 
+// Of a fatal signal only the thread is taken that it hit, whichever that was.
 bool is_training_thread(const Stack& stack) {
-  return stack.is(recorder::kTrainingThread) || stack.thread_name == "MainThread";
+  return stack.is(recorder::kTrainingThread) || stack.thread_name == "MainThread" ||
+         stack.reason == StackReason::kFatalSignal;
 }
 
 const Stack* latest(const reader::Trace& trace, std::uint64_t since_ns, bool (*wanted)(const Stack&)) {
