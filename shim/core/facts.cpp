@@ -9,106 +9,24 @@
 
 #include "recorder/identity.hpp"
 #include "recorder/recorder.hpp"
-#include "recorder/small_file.hpp"
+#include "recorder/reported_variables.hpp"
 #include "shim/build_id.hpp"
 #include "shim/core/activation.hpp"
+#include "shim/core/launcher_facts.hpp"
+#include "shim/core/process_files.hpp"
 
 namespace plumbline::shim {
 namespace {
 
 using recorder::fact;
 
-constexpr std::string_view kPrefixes[] = {
-    "NCCL_",
-    "TORCH_",
-    "TORCHELASTIC_",
-    "TORCHINDUCTOR_",
-    "TORCHDYNAMO_",
-    "PYTORCH_",
-    "GLOO_",
-    "CUDA_",
-    "CUBLAS",
-    "CUDNN_",
-    "NVIDIA_",
-    "OMP_",
-    "MKL_",
-    "KMP_",
-    "GOMP_",
-    "MASTER_",
-    "TP_",
-    "PLUMBLINE_",
-    "OMPI_COMM_",
-    "PMI_",
-    "PMIX_RANK",
-    "MV2_COMM",
-    "UCX_",
-    "FI_",
-    "SLURM_JOB_ID",
-    "SLURM_JOB_NAME",
-    "SLURM_JOB_NODELIST",
-    "SLURM_JOB_NUM_NODES",
-    "SLURM_JOB_PARTITION",
-    "SLURM_LOCALID",
-    "SLURM_NODEID",
-    "SLURM_NODELIST",
-    "SLURM_NNODES",
-    "SLURM_NTASKS",
-    "SLURM_PROCID",
-    "SLURM_RESTART_COUNT",
-    "SLURM_STEP_ID",
-    "ACCELERATE_",
-    "DS_",
-    "HSA_",
-    "HIP_",
-    "ROCR_",
-    "RCCL_",
-};
-constexpr std::string_view kNames[] = {
-    "RANK",
-    "LOCAL_RANK",
-    "GROUP_RANK",
-    "ROLE_RANK",
-    "ROLE_NAME",
-    "WORLD_SIZE",
-    "LOCAL_WORLD_SIZE",
-    "GROUP_WORLD_SIZE",
-    "ROLE_WORLD_SIZE",
-    "LD_PRELOAD",
-    "LD_LIBRARY_PATH",
-    "PYTHONPATH",
-    "PYTHONHASHSEED",
-    "PYTHONUNBUFFERED",
-    "MALLOC_CONF",
-    "MALLOC_ARENA_MAX",
-    "VIRTUAL_ENV",
-    "CONDA_PREFIX",
-    "TOKENIZERS_PARALLELISM",
-    "HF_HUB_OFFLINE",
-};
-constexpr std::string_view kSecretWords[] = {"KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH"};
-
 void report_environment() noexcept {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const std::size_t equals = text.find('=');
-    if (equals == std::string_view::npos || !is_reported_variable(text.substr(0, equals))) continue;
+    if (equals == std::string_view::npos || !recorder::is_reported_variable(text.substr(0, equals))) continue;
     fact("env." + std::string(text.substr(0, equals)), text.substr(equals + 1));
   }
-}
-
-std::string joined_command_line() noexcept {
-  std::string text = recorder::read_small_file("/proc/self/cmdline").value_or("");
-  while (!text.empty() && text.back() == '\0') text.pop_back();
-  for (char& c : text) {
-    if (c == '\0') c = ' ';
-  }
-  return text;
-}
-
-std::string target_of_link(const char* link) noexcept {
-  char target[4096];
-  const ssize_t length = readlink(link, target, sizeof target);
-  return length > 0 ? std::string(target, static_cast<std::size_t>(length)) : std::string{};
 }
 
 void report_settings() noexcept {
@@ -153,27 +71,15 @@ int report_library(dl_phdr_info* library, std::size_t /*size*/, void* /*argument
 
 }  // namespace
 
-bool is_reported_variable(std::string_view name) noexcept {
-  for (const std::string_view word : kSecretWords) {
-    if (name.find(word) != std::string_view::npos) return false;
-  }
-  for (const std::string_view prefix : kPrefixes) {
-    if (name.substr(0, prefix.size()) == prefix) return true;
-  }
-  for (const std::string_view known : kNames) {
-    if (name == known) return true;
-  }
-  return false;
-}
-
 void report_identity() noexcept {
-  fact("process.command", joined_command_line());
-  fact("process.executable", target_of_link("/proc/self/exe"));
-  fact("process.directory", target_of_link("/proc/self/cwd"));
+  fact("process.command", command_of("self"));
+  fact("process.executable", link_of("self", "exe"));
+  fact("process.directory", link_of("self", "cwd"));
   fact("process.parent", std::to_string(getppid()));
   fact("process.began", std::to_string(recorder::process_start_ticks()));
   report_settings();
   report_environment();
+  report_launcher();
 }
 
 void report_torch(const std::string& libtorch, const TorchBuild& torch) noexcept {

@@ -1,5 +1,5 @@
 // What a trace says about its process, beside what the recorder itself writes down: command line, environment,
-// libraries. Keys are dotted: "process.command", "env.NCCL_DEBUG", "library.libc10.so".
+// libraries, launcher. Keys are dotted: "process.command", "env.NCCL_DEBUG", "library.libc10.so".
 #pragma once
 
 #include <string>
@@ -21,8 +21,5 @@ void report_libraries() noexcept;
 
 // In the child of a fork, whose trace will be another one.
 void forget_reported_libraries() noexcept;
-
-// Whether a variable of the environment belongs in a trace: by an allow-list, and never one that sounds like a secret.
-bool is_reported_variable(std::string_view name) noexcept;
 
 }  // namespace plumbline::shim
