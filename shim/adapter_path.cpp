@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "recorder/small_file.hpp"
+#include "shim/adapter_stamp.hpp"
 #include "shim/build_id.hpp"
 
 namespace plumbline::shim {
@@ -56,7 +57,8 @@ TorchBuild torch_build_at(const std::string& libtorch_cpu) {
 }
 
 std::string adapter_path(const std::string& cache, const TorchBuild& torch) {
-  return cache + "/adapter-" + as_file_name(torch.version) + "-" + torch.identity + "/" + kAdapterFile;
+  return cache + "/adapter-" + as_file_name(torch.version) + "-" + torch.identity + "-" + kAdapterStamp + "/" +
+         kAdapterFile;
 }
 
 }  // namespace plumbline::shim

@@ -4,7 +4,8 @@
 //   const TorchBuild torch = torch_build_at("/venv/lib/python3.11/site-packages/torch/lib/libtorch_cpu.so");
 //   const std::string adapter = adapter_path(cache, torch);
 //
-// An adapter fits exactly one build of torch, so it is filed under the version and the build's identity.
+// An adapter fits exactly one build of torch and one version of this program, so it is filed under torch's version, the
+// build's identity and the stamp of the adapter's sources (shim/adapter_sources.cmake).
 #pragma once
 
 #include <string>
@@ -22,7 +23,7 @@ struct TorchBuild {
 // a hash of its size and time of change where the linker wrote none.
 TorchBuild torch_build_at(const std::string& libtorch_cpu);
 
-// <cache>/adapter-<version>-<identity>/libplumbline_torch.so
+// <cache>/adapter-<version>-<identity>-<stamp>/libplumbline_torch.so
 std::string adapter_path(const std::string& cache, const TorchBuild& torch);
 
 }  // namespace plumbline::shim

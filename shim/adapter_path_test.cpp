@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <string_view>
 
+#include "shim/adapter_stamp.hpp"
 #include "shim/build_id.hpp"
 
 namespace plumbline::shim {
@@ -28,13 +30,15 @@ class AdapterPath : public testing::Test {
   std::string package_;
 };
 
-TEST_F(AdapterPath, IsFiledUnderVersionAndIdentity) {
+TEST_F(AdapterPath, IsFiledUnderTorchAndTheSourcesOfTheAdapter) {
   EXPECT_EQ(adapter_path("/home/me/.cache/plumbline", {"2.11.0+cu130", "274ade0e6dcd7e46"}),
-            "/home/me/.cache/plumbline/adapter-2.11.0+cu130-274ade0e6dcd7e46/libplumbline_torch.so");
+            std::string("/home/me/.cache/plumbline/adapter-2.11.0+cu130-274ade0e6dcd7e46-") + kAdapterStamp +
+                "/libplumbline_torch.so");
+  EXPECT_EQ(std::string_view(kAdapterStamp).size(), 12u);
 }
 
 TEST_F(AdapterPath, AVersionCannotLeaveTheCache) {
-  EXPECT_EQ(adapter_path("/cache", {"../../etc", "00"}), "/cache/adapter-.._.._etc-00/libplumbline_torch.so");
+  EXPECT_TRUE(adapter_path("/cache", {"../../etc", "00"}).starts_with("/cache/adapter-.._.._etc-00-"));
 }
 
 TEST_F(AdapterPath, ReadsTheVersionThatTorchWrote) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "shim/adapter_path.hpp"
+#include "shim/adapter_stamp.hpp"
 #include "tools/plumbline/adapter_sources.hpp"
 #include "tools/plumbline/compile_command.hpp"
 #include "tools/plumbline/subprocess.hpp"
@@ -80,18 +81,8 @@ bool write_sources(const fs::path& root) {
   return write_file(root / kVersionScript, "{ global: plumbline_adapter_init; local: *; };\n");
 }
 
-// FNV-1a over the sources: an adapter of another version of this program is made anew.
-std::uint64_t sources_hash() {
-  std::uint64_t hash = 14695981039346656037ull;
-  for (std::size_t i = 0; i < kAdapterSourceCount; ++i) {
-    for (const std::string_view part : {kAdapterSources[i].path, kAdapterSources[i].text}) {
-      for (const char c : part) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
-    }
-  }
-  return hash;
-}
-
-std::string stamp() { return fmt::format("plumbline-adapter-sources={:016x}", sources_hash()); }
+// In every whole adapter.
+std::string stamp() { return fmt::format("plumbline-adapter-sources={}", shim::kAdapterStamp); }
 
 AdapterResult failed(std::string why, std::string log = "") {
   AdapterResult result;
