@@ -33,6 +33,8 @@ class Fault:
     recorded: bool = True  # what happens can be recorded at all
     ending: str = "exited with status 0"  # part of what run-reader says of a rank's end
     drops: bool = False
+    traces: int = 0  # where they are not as many as ranks
+    verify: int | None = None  # exit status of run-reader verify
 
 
 FAULTS = {
@@ -43,7 +45,18 @@ FAULTS = {
     "fork": Fault("fork"),
     "vanished_directory": Fault("vanish", recorded=False),
     "small_disk": Fault(disk="size=2m", recorded=False),
-    "disk_fills": Fault("fill", disk="size=80m", environment={"PLUMBLINE_FLUSH_MS": "50"}, steps=-1, ending=""),
+    "descriptors": Fault("descriptors", environment={"PLUMBLINE_FLUSH_MS": "50"}, verify=0),
+    "interrupt": Fault("interrupt", steps=STEPS_UNTIL_FAULT, ending="was killed by SIGINT after KeyboardInterrupt"),
+    "fork_trains": Fault("fork_trains", traces=2, verify=0),
+    "exec": Fault("exec", traces=2, steps=-1, ending="was replaced by exec"),
+    "disk_fills": Fault(
+        "fill",
+        disk="size=80m",
+        environment={"PLUMBLINE_FLUSH_MS": "50"},
+        steps=-1,
+        ending="exited with status 0; its recording had ended before",
+        verify=3,
+    ),
     "read_only": Fault(disk="ro", recorded=False),
     "tiny_ring": Fault(environment={"PLUMBLINE_RING_KB": "1"}, steps=-1, drops=True),
 }
@@ -70,19 +83,23 @@ def launch_fault(options, fault, shim=None, directory=None):
 
 
 def check_trace(options, fault, directory, expect):
-    traces = trace.read(options.run_reader, directory) if os.path.isdir(directory) else {}
+    traces = trace.read_all(options.run_reader, directory) if os.path.isdir(directory) else []
     if not fault.recorded:
-        expect(not any(traced.events["step_end"] for traced in traces.values()), "steps where none can be recorded")
+        expect(not any(traced.events["step_end"] for traced in traces), "steps where none can be recorded")
         if traces:
             said = subprocess.run([options.run_reader, "verify", directory], stdout=subprocess.PIPE, check=False)
             expect(said.returncode == 3, f"what was not recorded is not told:\n{said.stdout.decode()}")
         return
-    expect(len(traces) == fault.ranks, f"{len(traces)} traces instead of {fault.ranks}")
+    expected = fault.traces or fault.ranks
+    expect(len(traces) == expected, f"{len(traces)} traces instead of {expected}")
     left = [name for name in os.listdir(directory) if name.startswith(".pending")]
     expect(not left, f"hidden files were left behind: {left}")
     said = subprocess.run([options.run_reader, "ranks", "--json", directory], stdout=subprocess.PIPE, check=False)
     expect(fault.ending in said.stdout.decode(), f"no word of '{fault.ending}' in:\n{said.stdout.decode()}")
-    for traced in traces.values():
+    if fault.verify is not None:
+        verify = subprocess.run([options.run_reader, "verify", directory], stdout=subprocess.PIPE, check=False)
+        expect(verify.returncode == fault.verify, f"verify: {verify.returncode}\n{verify.stdout.decode()}")
+    for traced in traces:
         steps = len(traced.events["step_end"])
         expect(fault.steps in (-1, steps), f"{steps} optimizer steps were recorded, {fault.steps} happened")
         if fault.drops:

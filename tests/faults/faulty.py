@@ -7,6 +7,10 @@
     fork        forks in the middle of training; the child trains nothing and ends both ways a child can
     vanish      deletes the run directory under the recorder's feet and trains on
     fill        fills the disk of the run directory and trains on
+    descriptors closes every descriptor that is not its own, as a daemon does, and opens files under the same numbers
+    interrupt   is interrupted from the keyboard
+    fork_trains forks a child that trains too, without any collective
+    exec        becomes another program, which trains from the start; once
     clean       nothing at all
 """
 
@@ -14,7 +18,10 @@ import contextlib
 import ctypes
 import os
 import shutil
+import signal
 import sys
+import tempfile
+import time
 
 import torch
 import torch.distributed as dist
@@ -35,6 +42,30 @@ def fork_children():
         os.waitpid(child, 0)
 
 
+def close_descriptors():
+    """The files that take the numbers over must stay as they are."""
+    os.closerange(3, 4096)
+    with tempfile.TemporaryDirectory() as folder:
+        files = [open(os.path.join(folder, str(number)), "w+b") for number in range(200)]  # noqa: SIM115
+        time.sleep(0.5)
+        if any(os.path.getsize(file.name) for file in files):
+            sys.exit("a file of the job's was written to")
+        for file in files:
+            file.close()
+
+
+def fork_training():
+    child = os.fork()
+    if child == 0:
+        model = torch.nn.Linear(4, 4)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(STEPS):
+            model(torch.ones(2, 4)).sum().backward()
+            optimizer.step()
+        sys.exit(0)
+    os.waitpid(child, 0)
+
+
 def meet(fault, rank):
     if fault == "segv":
         ctypes.string_at(0)
@@ -48,6 +79,15 @@ def meet(fault, rank):
         fork_children()
     elif fault == "vanish":
         shutil.rmtree(os.environ.get("PLUMBLINE_RUN", "/nowhere"), ignore_errors=True)
+    elif fault == "descriptors":
+        close_descriptors()
+    elif fault == "interrupt":
+        os.kill(os.getpid(), signal.SIGINT)
+    elif fault == "fork_trains":
+        fork_training()
+    elif fault == "exec" and "FAULTY_AGAIN" not in os.environ:
+        os.environ["FAULTY_AGAIN"] = "1"
+        os.execv(sys.executable, [sys.executable, *sys.argv])
     elif fault == "fill" and "PLUMBLINE_RUN" in os.environ:
         fill_disk(os.path.join(os.environ["PLUMBLINE_RUN"], "filler"))
 

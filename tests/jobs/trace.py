@@ -28,7 +28,8 @@ class Trace:
         return Counter(step["optimizer_class"] for step in self.events["step_begin"])
 
 
-def _read(run_reader, run_directory):
+def read_all(run_reader, run_directory):
+    """All traces of a run."""
     output = subprocess.run([run_reader, "dump", run_directory], stdout=subprocess.PIPE, check=False)
     traces = []
     for line in output.stdout.splitlines():
@@ -48,7 +49,7 @@ def _read(run_reader, run_directory):
 def read(run_reader, run_directory):
     """All traces of a run, by (rank, attempt). A run must not hold two traces of one rank and attempt."""
     traces = {}
-    for trace in _read(run_reader, run_directory):
+    for trace in read_all(run_reader, run_directory):
         key = trace.rank, trace.attempt
         if key in traces:
             raise SystemExit(f"two traces of rank {key[0]}, attempt {key[1]} in {run_directory}")
@@ -58,4 +59,4 @@ def read(run_reader, run_directory):
 
 def read_by_pid(run_reader, run_directory):
     """All traces of a directory, by process: many launches may share it."""
-    return {trace.info["pid"]: trace for trace in _read(run_reader, run_directory)}
+    return {trace.info["pid"]: trace for trace in read_all(run_reader, run_directory)}
