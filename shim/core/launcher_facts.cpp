@@ -36,7 +36,8 @@ bool has_launcher(const char* parent) noexcept {
   for (const char* name : {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}) {
     if (std::getenv(name) != nullptr) return true;
   }
-  return link_of(parent, "exe") == link_of("self", "exe");
+  const std::string own = command_of("self");
+  return own.find("multiprocessing") != std::string::npos || own == command_of(parent);
 }
 
 }  // namespace

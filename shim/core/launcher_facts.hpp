@@ -12,8 +12,8 @@
 
 namespace plumbline::shim {
 
-// Says nothing when this process was not started by a launcher: it has no rank in its environment, and its parent is
-// not the same program, as that of a multiprocessing child is.
+// Says nothing when this process was not started by a launcher: it has no rank in its environment, and is no child of
+// multiprocessing.
 void report_launcher() noexcept;
 
 // The facts about variables. `theirs`: each ended by a zero byte; `ours`: NAME=VALUE each.

@@ -5,8 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "recorder/settings.hpp"
 #include "recorder/version.hpp"
@@ -14,6 +16,7 @@
 #include "tools/plumbline/doctor.hpp"
 #include "tools/plumbline/interpreter.hpp"
 #include "tools/plumbline/launch.hpp"
+#include "tools/plumbline/rerun.hpp"
 #include "tools/plumbline/say.hpp"
 #include "tools/plumbline/torch_install.hpp"
 #include "tools/run_reader/text.hpp"
@@ -21,9 +24,16 @@
 namespace {
 
 namespace tools = plumbline::tools;
+using Words = std::vector<std::string>;
 
 constexpr int kFindings = 1;
 constexpr int kUsage = 2;
+
+// A subcommand and what it does; `rest` are the words after `--`, which this program leaves unread.
+struct Command {
+  CLI::App* app;
+  std::function<int(const Words& rest)> act;
+};
 
 int build_adapter(const std::string& wanted_python) {
   const std::string python = wanted_python.empty() ? tools::find_interpreter({}) : wanted_python;
@@ -47,32 +57,79 @@ int build_adapter(const std::string& wanted_python) {
   return 0;
 }
 
+// The job of a subcommand that starts one: words before `--` that are no options, and those after it.
+Words job_of(const CLI::App* app, const Words& rest) {
+  Words words = app->remaining();
+  words.insert(words.end(), rest.begin(), rest.end());
+  if (words.empty()) tools::say(fmt::format("which job? plumbline {} -- torchrun …", app->get_name()));
+  return words;
+}
+
+void take_level(CLI::App* app, std::string& level) {
+  app->add_option("--level", level, "off, watch or diagnose")->check(CLI::IsMember({"off", "watch", "diagnose"}));
+}
+
+Command run_command(CLI::App& app, tools::LaunchOptions& options) {
+  CLI::App* run = app.add_subcommand("run", "start a job under the preload object: plumbline run -- torchrun …");
+  run->add_option("--dir", options.directory, "where the run directory is made");
+  take_level(run, options.level);
+  run->add_option("--python", options.python, "the interpreter whose torch the job uses");
+  run->prefix_command();
+  return {run, [run, &options](const Words& rest) {
+            options.command = job_of(run, rest);
+            return options.command.empty() ? kUsage : tools::launch(options);
+          }};
+}
+
+Command rerun_command(CLI::App& app, tools::RerunOptions& options) {
+  CLI::App* rerun = app.add_subcommand(
+      "rerun", "launch a recorded job again, to look deeper: plumbline rerun RUN -- NAME=VALUE --more-arguments");
+  rerun->add_option("run", options.run, "the run directory")->required();
+  take_level(rerun, options.level);
+  rerun->add_option("--steps", options.steps, "optimizer steps that are captured, as 0-9,every:100");
+  rerun->add_option("--template", options.probes, "a file that tells where the probes sit");
+  rerun->add_option("--dir", options.directory, "where the new run directory is made; else beside the old one");
+  rerun->add_flag("--show", options.show, "print the command instead of running it");
+  return {rerun, [&options](const Words& rest) {
+            options.changes = rest;
+            return tools::rerun(options);
+          }};
+}
+
+Command build_command(CLI::App& app, std::string& python) {
+  CLI::App* build = app.add_subcommand("build-adapter", "compile the torch adapter into the cache");
+  build->add_option("--python", python, "the interpreter whose torch it is for; else python3 of PATH");
+  return {build, [&python](const Words&) { return build_adapter(python); }};
+}
+
+Command doctor_command(CLI::App& app, std::string& target, std::string& python) {
+  CLI::App* doctor = app.add_subcommand("doctor", "what is recorded and what is not: here, in a process, in a run");
+  doctor->add_option("target", target, "a process number or a run; else this machine");
+  doctor->add_option("--python", python, "the interpreter whose torch is looked at; else python3 of PATH");
+  return {doctor, [&target, &python](const Words&) { return tools::doctor(target, python); }};
+}
+
+std::string names_of(const std::vector<Command>& commands) {
+  std::string names;
+  for (const Command& command : commands) names += (names.empty() ? "" : ", ") + command.app->get_name();
+  return names;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Records training jobs and tells what was recorded. See also: run-reader.");
   app.set_version_flag("--version", plumbline::recorder::kVersion);
   app.require_subcommand(1);
-
-  tools::LaunchOptions run_options;
-  CLI::App* run = app.add_subcommand("run", "start a job under the preload object: plumbline run -- torchrun …");
-  run->add_option("--dir", run_options.directory, "where the run directory is made");
-  run->add_option("--level", run_options.level, "off, watch or diagnose")
-      ->check(CLI::IsMember({"off", "watch", "diagnose"}));
-  run->add_option("--python", run_options.python, "the interpreter whose torch the job uses");
-  run->prefix_command();
-
+  tools::LaunchOptions run;
+  tools::RerunOptions rerun;
   std::string adapter_python;
-  CLI::App* build = app.add_subcommand("build-adapter", "compile the torch adapter into the cache");
-  build->add_option("--python", adapter_python, "the interpreter whose torch it is for; else python3 of PATH");
-
   std::string doctor_target;
   std::string doctor_python;
-  CLI::App* doctor = app.add_subcommand("doctor", "what is recorded and what is not: here, in a process, in a run");
-  doctor->add_option("target", doctor_target, "a process number or a run; else this machine");
-  doctor->add_option("--python", doctor_python, "the interpreter whose torch is looked at; else python3 of PATH");
+  const std::vector<Command> commands = {run_command(app, run), rerun_command(app, rerun),
+                                         build_command(app, adapter_python),
+                                         doctor_command(app, doctor_target, doctor_python)};
 
-  // What follows `--` belongs to the job, unread.
   char** const end = argv + argc;
   char** const mark = std::find(argv, end, std::string_view("--"));
   try {
@@ -80,21 +137,15 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& wanted) {
     return app.exit(wanted);  // help or version
   } catch (const CLI::ParseError& error) {
-    tools::say(
-        argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()
-            ? fmt::format("there is no command {}; there are: run, build-adapter, doctor", tools::printable(argv[1]))
-            : error.what());
+    tools::say(argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()
+                   ? fmt::format("there is no command {}; there are: {}", tools::printable(argv[1]), names_of(commands))
+                   : error.what());
     tools::say("plumbline --help tells the commands");
     return kUsage;
   }
-  if (run->parsed()) {
-    run_options.command = run->remaining();
-    if (mark != end) run_options.command.insert(run_options.command.end(), mark + 1, end);
-    if (run_options.command.empty()) {
-      tools::say("which job? plumbline run -- torchrun …");
-      return kUsage;
-    }
-    return tools::launch(run_options);
+  const Words rest(mark == end ? end : mark + 1, end);
+  for (const Command& command : commands) {
+    if (command.app->parsed()) return command.act(rest);
   }
-  return doctor->parsed() ? tools::doctor(doctor_target, doctor_python) : build_adapter(adapter_python);
+  return kUsage;
 }
