@@ -213,6 +213,8 @@ Finding finding_of(const Subject& subject, const std::vector<End>& ends, const s
         fmt::format("group {} ({})", finding.place.group, ranks_phrase(finding.place.group_ranks));
   }
   if (const reader::Stack* stack = stack_since(trace, 0)) finding.descent.line = script_line(*stack);
+  const bool raised = first.ending.kind == EndingKind::kFailed || first.ending.kind == EndingKind::kKilled;
+  if (std::string line = exception_line(trace); raised && !line.empty()) finding.descent.line = std::move(line);
   if (finding.descent.line.empty() && call != nullptr) finding.descent.line = site_text(trace, *call);
   finding.next = next_of(trace, first, call);
   return finding;

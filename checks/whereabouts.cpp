@@ -80,6 +80,19 @@ std::string script_line(const Stack& stack) {
   return site_text(fmt::format("{}:{} in {}", own->file, own->line, own->function));
 }
 
+std::string exception_line(const reader::Trace& trace) {
+  constexpr std::string_view kBetween = " < ";
+  std::string_view rest = trace.definitions().fact("exception.stack");
+  while (!rest.empty()) {
+    const std::string_view entry = rest.substr(0, rest.find(kBetween));
+    rest.remove_prefix(std::min(rest.size(), entry.size() + kBetween.size()));
+    StackFrame frame;
+    frame.file = std::string(entry.substr(0, entry.rfind(':')));
+    if (!is_library(frame)) return site_text(entry);
+  }
+  return {};
+}
+
 std::string stack_text(const Stack& stack) {
   constexpr std::size_t kShown = 5;
   const std::vector<StackFrame>& frames = stack.python.empty() ? stack.native : stack.python;

@@ -20,6 +20,8 @@ std::string site_text(const reader::Trace& trace, const reader::Collective& call
 const reader::Stack* stack_since(const reader::Trace& trace, std::uint64_t since_ns);
 // The innermost frame that is neither PyTorch's nor Python's own; empty: none.
 std::string script_line(const reader::Stack& stack);
+// The same of the exception that ended the process, where it told its traceback.
+std::string exception_line(const reader::Trace& trace);
 // "get (queue.py:171) < fetch (train.py:20)": the innermost frames.
 std::string stack_text(const reader::Stack& stack);
 // "rank 1's stack at 12.000 s: …", of the training thread, and of another one that holds the interpreter lock.

@@ -74,6 +74,16 @@ TEST(WhereaboutsTest, NativeFramesStandInWherePythonIsNotSeen) {
   EXPECT_EQ(script_line(*stack), "");
 }
 
+TEST(WhereaboutsTest, AnExceptionComesFromTheJobsOwnInnermostLine) {
+  const Scene scene([](FakeRank& rank) {
+    rank.trace().fact("exception.stack",
+                      "/usr/lib/python3.11/json/decoder.py:355 in raw_decode < /home/me/jobs/train.py:12 in "
+                      "Loader.read.<locals>.one < /home/me/jobs/train.py:40 in main");
+  });
+  EXPECT_EQ(exception_line(scene.trace()), "jobs/train.py:12 in Loader.read.<locals>.one");
+  EXPECT_EQ(exception_line(Scene([](FakeRank&) {}).trace()), "");
+}
+
 TEST(WhereaboutsTest, ThePhaseIsTheInnermostRangeOfTheJob) {
   const Scene scene([](FakeRank& rank) {
     const auto outer = rank.open_range(10, "evaluate");

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "shim/torch/host.hpp"
 #include "shim/torch/python_api.hpp"
@@ -49,8 +50,47 @@ void note_exception(PyObject* type, PyObject* value) noexcept {
   host().set_exception(type_name != nullptr ? type_name : "", line);
 }
 
+// "PATH:LINE in FUNCTION" of one entry of a traceback, after the separator.
+void write_entry(PyObject* entry, const char* separator, char* text, std::size_t size) noexcept {
+  const Ref frame = attribute(entry, "tb_frame");
+  const Ref code = attribute(frame.get(), "f_code");
+  const Ref file = attribute(code.get(), "co_filename");
+  Ref function = attribute(code.get(), "co_qualname");
+  if (!function) function = attribute(code.get(), "co_name");  // before Python 3.11
+  const Ref line = attribute(entry, "tb_lineno");
+  if (!frame || !code || !file || !function || !line) return;
+  const char* const path = text_of(file.get());
+  const char* const name = text_of(function.get());
+  if (path == nullptr || name == nullptr) return;
+  std::snprintf(text, size, "%s%s:%zd in %s", separator, path, python()->PyLong_AsSsize_t(line.get()), name);
+}
+
+// Where the exception was raised: the innermost entries of its traceback, innermost first.
+void note_traceback(PyObject* trace) noexcept {
+  constexpr std::size_t kKept = 16;
+  ErrorGuard guard;
+  Ref entries[kKept];
+  std::size_t count = 0;
+  python()->Py_IncRef(trace);
+  Ref next(trace);
+  // None, which ends the chain, has no such attribute.
+  while (Ref after = next ? attribute(next.get(), "tb_next") : Ref()) {
+    entries[count++ % kKept] = std::move(next);
+    next = std::move(after);
+  }
+  char text[4096] = "";
+  for (std::size_t back = 1; back <= count && back <= kKept; ++back) {
+    const std::size_t used = std::strlen(text);
+    write_entry(entries[(count - back) % kKept].get(), used == 0 ? "" : " < ", text + used, sizeof text - used);
+  }
+  if (text[0] != '\0') host().fact("exception.stack", text);
+}
+
 PyObject* excepthook(PyObject*, PyObject* const* arguments, PySsize count) {
-  if (count == 3 && host().active()) note_exception(arguments[0], arguments[1]);
+  if (count == 3 && host().active()) {
+    note_exception(arguments[0], arguments[1]);
+    note_traceback(arguments[2]);
+  }
   return python()->PyObject_CallFunctionObjArgs(earlier_hook, count > 0 ? arguments[0] : nullptr,
                                                 count > 1 ? arguments[1] : nullptr, count > 2 ? arguments[2] : nullptr,
                                                 nullptr);

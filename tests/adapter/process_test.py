@@ -30,6 +30,20 @@ class Process(unittest.TestCase):
         self.assertEqual(out, ["NOTED ValueError | boom at 7"])
         self.assertEqual(err.splitlines()[-2:], ["ValueError: boom at 7", "second line"])
 
+    def test_where_it_was_raised(self):
+        _, out, _ = run("""
+import atexit
+atexit.register(lambda: [print(r["value"]) for r in RECORDING.take() if r.get("key") == "exception.stack"])
+class Loader:
+    def read(self):
+        raise ValueError("no such shard")
+def deep(depth):
+    deep(depth - 1) if depth else Loader().read()
+deep(40)""")
+        entries = out[0].split(" < ")
+        self.assertEqual([entry.split(" in ")[1] for entry in entries], ["Loader.read"] + ["deep"] * 15)
+        self.assertTrue(all(entry.startswith("<string>:") for entry in entries), out)
+
     def test_a_hook_of_the_job_is_still_called(self):
         status, out, err = run("""
 shown = sys.excepthook
