@@ -121,8 +121,11 @@ def table(rows):
 
 
 def summary(rows):
-    counts = [f"{column} {sum(row.cells.get(column) != 'no' for row in rows.values())}" for column in COLUMNS]
-    return f"Right, of {len(rows)}: " + ", ".join(counts) + ".\n"
+    counts = []
+    for column in COLUMNS:
+        cells = [row.cells.get(column, "no") for row in rows.values()]
+        counts.append(f"{column} {cells.count('yes')} of {len(cells) - cells.count('-')}")
+    return "Right: " + ", ".join(counts) + ".\n"
 
 
 def main():
