@@ -18,9 +18,10 @@
 
 #include "shim/adapter_path.hpp"
 #include "shim/adapter_stamp.hpp"
-#include "tools/plumbline/adapter_sources.hpp"
 #include "tools/plumbline/compile_command.hpp"
+#include "tools/plumbline/source_files.hpp"
 #include "tools/plumbline/subprocess.hpp"
+#include "tools/plumbline/temporary_directory.hpp"
 
 namespace plumbline::tools {
 namespace {
@@ -43,26 +44,6 @@ class BuildLock {
 
  private:
   int file_;
-};
-
-// A directory of our own for sources and objects, gone at the end.
-class Workshop {
- public:
-  Workshop() {
-    std::error_code error;
-    std::string name = (fs::temp_directory_path(error) / "plumbline-adapter-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~Workshop() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  Workshop(const Workshop&) = delete;
-  Workshop& operator=(const Workshop&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
 };
 
 bool write_file(const fs::path& path, std::string_view text) {
@@ -130,7 +111,7 @@ AdapterResult build(const TorchInstall& torch, const std::string& path) {
   Toolchain tools;
   AdapterResult result;
   if (!find_toolchain(torch, tools, result.why)) return result;
-  const Workshop workshop;
+  const TemporaryDirectory workshop("plumbline-adapter");
   if (workshop.path().empty() || !write_sources(workshop.path())) {
     return failed("the temporary directory cannot be written to");
   }

@@ -1,5 +1,5 @@
-# cmake -DROOT=<source tree> -DFILES=<path,path,…> -DOUTPUT=<file.cpp> -P embed_sources.cmake
-# Writes the definition of kAdapterSources with the files' bytes.
+# cmake -DROOT=<source tree> -DFILES=<path,path,…> -DNAME=<kThing> -DOUTPUT=<file.cpp> -P embed_sources.cmake
+# Writes the definition of the array kThings and of kThingCount, with the files' bytes.
 string(REPLACE "," ";" files "${FILES}")
 list(LENGTH files count)
 set(arrays "")
@@ -13,7 +13,7 @@ foreach(file IN LISTS files)
   math(EXPR index "${index} + 1")
 endforeach()
 file(WRITE ${OUTPUT}.new
-     "#include \"tools/plumbline/adapter_sources.hpp\"\n\nnamespace plumbline::tools {\nnamespace {\n\n${arrays}\n"
-     "}  // namespace\n\nconst SourceFile kAdapterSources[] = {\n${rows}};\n"
-     "const std::size_t kAdapterSourceCount = ${count};\n\n}  // namespace plumbline::tools\n")
+     "#include \"tools/plumbline/source_files.hpp\"\n\nnamespace plumbline::tools {\nnamespace {\n\n${arrays}\n"
+     "}  // namespace\n\nconst SourceFile ${NAME}s[] = {\n${rows}};\n"
+     "const std::size_t ${NAME}Count = ${count};\n\n}  // namespace plumbline::tools\n")
 file(RENAME ${OUTPUT}.new ${OUTPUT})

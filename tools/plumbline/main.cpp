@@ -13,6 +13,7 @@
 #include "recorder/settings.hpp"
 #include "recorder/version.hpp"
 #include "tools/plumbline/adapter_build.hpp"
+#include "tools/plumbline/check_collectives.hpp"
 #include "tools/plumbline/doctor.hpp"
 #include "tools/plumbline/interpreter.hpp"
 #include "tools/plumbline/launch.hpp"
@@ -96,6 +97,22 @@ Command rerun_command(CLI::App& app, tools::RerunOptions& options) {
           }};
 }
 
+Command collectives_command(CLI::App& app, tools::CollectiveCheckOptions& options) {
+  CLI::App* check =
+      app.add_subcommand("check-collectives",
+                         "run every collective as a job would: plumbline check-collectives -- torchrun … [train.py …]");
+  check->add_option("--backend", options.backend, "nccl or gloo; else as the machine has it");
+  check->add_option("--groups", options.groups, "ranks of the groups that are tried, as 0,1;2,3");
+  check->add_option("--run", options.run, "a recorded run whose groups are tried");
+  check->add_option("--dir", options.directory, "where script and results are put: shared by all hosts of the job");
+  check->add_option("--seconds", options.seconds, "how long one call may take")->check(CLI::Range(1, 86400));
+  check->prefix_command();
+  return {check, [check, &options](const Words& rest) {
+            options.command = job_of(check, rest);
+            return options.command.empty() ? kUsage : tools::check_collectives(options);
+          }};
+}
+
 Command build_command(CLI::App& app, std::string& python) {
   CLI::App* build = app.add_subcommand("build-adapter", "compile the torch adapter into the cache");
   build->add_option("--python", python, "the interpreter whose torch it is for; else python3 of PATH");
@@ -123,11 +140,12 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   tools::LaunchOptions run;
   tools::RerunOptions rerun;
+  tools::CollectiveCheckOptions collectives;
   std::string adapter_python;
   std::string doctor_target;
   std::string doctor_python;
   const std::vector<Command> commands = {run_command(app, run), rerun_command(app, rerun),
-                                         build_command(app, adapter_python),
+                                         collectives_command(app, collectives), build_command(app, adapter_python),
                                          doctor_command(app, doctor_target, doctor_python)};
 
   char** const end = argv + argc;

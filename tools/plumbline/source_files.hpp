@@ -1,4 +1,4 @@
-// The adapter's sources, carried by this program, so that it can be copied alone.
+// Files that this program carries, so that it can be copied alone.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,12 @@ struct SourceFile {
   std::string_view text;
 };
 
+// What the adapter is made of.
 extern const SourceFile kAdapterSources[];
 extern const std::size_t kAdapterSourceCount;
+
+// The script of check-collectives: one file.
+extern const SourceFile kCollectiveProbes[];
+extern const std::size_t kCollectiveProbeCount;
 
 }  // namespace plumbline::tools
