@@ -14,7 +14,7 @@
 
 extern "C" {
 
-inline constexpr std::uint32_t kPlumblineAdapterVersion = 1;
+inline constexpr std::uint32_t kPlumblineAdapterVersion = 2;
 
 struct PlumblineHost {
   std::uint32_t version;
@@ -54,6 +54,9 @@ struct PlumblineAdapter {
                               plumbline::recorder::CollectiveRecord* record);
   // Group of a backend without a call, 0 when it has no name yet.
   std::uint64_t (*group_of)(void* backend);
+  // at::RecordFunction::RecordFunction(RecordScope), without our own observer where there is no other. May throw what
+  // torch's may.
+  void (*construct_range)(void* range, std::uint8_t scope);
 };
 
 // Null when this torch cannot be served; the reason is then in the host's facts.

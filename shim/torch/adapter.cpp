@@ -41,7 +41,7 @@ bool fits(const char* torch_version) noexcept {
 }
 
 constexpr PlumblineAdapter kAdapter = {kPlumblineAdapterVersion, sizeof(PlumblineAdapter), describe_collective,
-                                       group_of};
+                                       group_of, construct_range};
 
 }  // namespace
 }  // namespace plumbline::shim::adapter

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -118,6 +119,12 @@ void on_end(const at::RecordFunction&, at::ObserverContext* opaque) {
 }
 
 }  // namespace
+
+void construct_range(void* range, std::uint8_t scope) {
+  auto callbacks = at::getStepCallbacks(static_cast<at::RecordScope>(scope));
+  if (callbacks.callbacks_.size() == 1 && callbacks.callbacks_[0].start_ == on_begin) callbacks = at::StepCallbacks();
+  new (range) at::RecordFunction(std::move(callbacks));
+}
 
 bool install_record_function(const char** why) noexcept {
   try {

@@ -91,6 +91,15 @@ def compare_steps(problems, who, traced, witness):
     problems.expect_equal(f"{who}: optimizer steps with param groups", len(described), len(begun))
 
 
+def compare_ranges(problems, who, traced, witness):
+    """torch opens a range around each call of gloo for others who look, never for the shim alone."""
+    opened = any(entry["name"].startswith("gloo:") for entry in traced.events["range_begin"])
+    if witness["profiled"] is None:
+        problems.expect(not opened, f"{who}: torch opened ranges of its own around gloo's calls")
+    elif any(name.startswith("gloo:") for name in witness["profiled"]):
+        problems.expect(opened, f"{who}: the ranges that the profiler saw were not recorded")
+
+
 def check(job, options, problems, run_directory):
     bare = launch.run(options.python, job)
     shimmed = launch.run(options.python, job, options.shim, run_directory)
@@ -113,6 +122,7 @@ def check(job, options, problems, run_directory):
         who = f"rank {key[0]}"
         compare_collectives(problems, who, traced, witness)
         compare_steps(problems, who, traced, witness)
+        compare_ranges(problems, who, traced, witness)
         problems.expect(traced.events["alloc"], f"{who}: no allocation was recorded")
         steps.add(max((step["step"] for step in traced.events["step_end"]), default=-1))
     problems.expect(len(steps) == 1, f"the last logical step differs between ranks: {steps}")

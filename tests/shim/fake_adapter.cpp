@@ -24,7 +24,8 @@ void describe(Op op, void* backend, void* const* arguments, CollectiveRecord* re
 
 std::uint64_t group_of(void* /*backend*/) { return 0; }
 
-const PlumblineAdapter adapter{FAKE_ADAPTER_VERSION, sizeof(PlumblineAdapter), describe, group_of};
+const PlumblineAdapter adapter{FAKE_ADAPTER_VERSION, sizeof(PlumblineAdapter), describe, group_of,
+                               [](void* /*range*/, std::uint8_t /*scope*/) {}};
 
 }  // namespace
 
