@@ -1,9 +1,6 @@
 #include "recorder/toml.hpp"
 
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#define TOML_HEADER_ONLY 1
-#include <toml++/toml.h>
+#include "recorder/toml_library.hpp"
 
 namespace plumbline::recorder {
 namespace {

@@ -19,6 +19,7 @@
 #include "tools/plumbline/launch.hpp"
 #include "tools/plumbline/rerun.hpp"
 #include "tools/plumbline/say.hpp"
+#include "tools/plumbline/templates.hpp"
 #include "tools/plumbline/torch_install.hpp"
 #include "tools/run_reader/text.hpp"
 
@@ -87,8 +88,9 @@ Command rerun_command(CLI::App& app, tools::RerunOptions& options) {
       "rerun", "launch a recorded job again, to look deeper: plumbline rerun RUN -- NAME=VALUE --more-arguments");
   rerun->add_option("run", options.run, "the run directory")->required();
   take_level(rerun, options.level);
-  rerun->add_option("--steps", options.steps, "optimizer steps that are captured, as 0-9,every:100");
-  rerun->add_option("--template", options.probes, "a file that tells where the probes sit");
+  rerun->add_option("--steps", options.steps, "optimizer steps that are captured, as 0-9,%100");
+  rerun->add_option("--template", options.probes,
+                    "where the probes sit: a file, or a name as plumbline template lists it");
   rerun->add_option("--dir", options.directory, "where the new run directory is made; else beside the old one");
   rerun->add_flag("--show", options.show, "print the command instead of running it");
   return {rerun, [&options](const Words& rest) {
@@ -119,6 +121,12 @@ Command build_command(CLI::App& app, std::string& python) {
   return {build, [&python](const Words&) { return build_adapter(python); }};
 }
 
+Command template_command(CLI::App& app, std::string& name) {
+  CLI::App* command = app.add_subcommand("template", "check a template, show one that this program has, or list those");
+  command->add_option("template", name, "a file, or a name as plumbline template lists it");
+  return {command, [&name](const Words&) { return tools::show_template(name); }};
+}
+
 Command doctor_command(CLI::App& app, std::string& target, std::string& python) {
   CLI::App* doctor = app.add_subcommand("doctor", "what is recorded and what is not: here, in a process, in a run");
   doctor->add_option("target", target, "a process number or a run; else this machine");
@@ -141,11 +149,15 @@ int main(int argc, char** argv) {
   tools::LaunchOptions run;
   tools::RerunOptions rerun;
   tools::CollectiveCheckOptions collectives;
+  std::string template_name;
   std::string adapter_python;
   std::string doctor_target;
   std::string doctor_python;
-  const std::vector<Command> commands = {run_command(app, run), rerun_command(app, rerun),
-                                         collectives_command(app, collectives), build_command(app, adapter_python),
+  const std::vector<Command> commands = {run_command(app, run),
+                                         rerun_command(app, rerun),
+                                         collectives_command(app, collectives),
+                                         template_command(app, template_name),
+                                         build_command(app, adapter_python),
                                          doctor_command(app, doctor_target, doctor_python)};
 
   char** const end = argv + argc;

@@ -11,11 +11,13 @@
 
 #include "reader/run.hpp"
 #include "recorder/reported_variables.hpp"
+#include "recorder/settings.hpp"
 #include "recorder/shell_words.hpp"
 #include "tools/plumbline/launch.hpp"
 #include "tools/plumbline/recorded_launch.hpp"
 #include "tools/plumbline/say.hpp"
 #include "tools/plumbline/subprocess.hpp"
+#include "tools/plumbline/templates.hpp"
 #include "tools/run_reader/text.hpp"
 
 namespace plumbline::tools {
@@ -37,7 +39,6 @@ bool sets_variable(const std::string& word) {
 void change(RecordedLaunch& launch, const RerunOptions& options) {
   launch.variables.erase("PLUMBLINE_LEVEL");
   if (!options.steps.empty()) launch.variables["PLUMBLINE_CAPTURE_STEPS"] = options.steps;
-  if (!options.probes.empty()) launch.variables["PLUMBLINE_TEMPLATE"] = fs::absolute(options.probes).string();
   for (const std::string& word : options.changes) {
     if (sets_variable(word)) {
       launch.variables[word.substr(0, word.find('='))] = word.substr(word.find('=') + 1);
@@ -98,6 +99,12 @@ int rerun(const RerunOptions& options) {
   auto launch = recorded_launch(*run);
   if (!launch.ok()) return refuse(launch.status().message());
   change(*launch, options);
+  if (!options.probes.empty()) {
+    std::string why;
+    const std::string file = template_file(options.probes, recorder::load_settings().cache + "/templates", why);
+    if (file.empty()) return refuse(why);
+    launch->variables["PLUMBLINE_TEMPLATE"] = file;
+  }
   std::error_code error;
   const fs::path old = fs::canonical(options.run, error);
   const fs::path place = fs::is_directory(old, error) ? old.parent_path() : old.parent_path().parent_path();

@@ -19,4 +19,8 @@ extern const std::size_t kAdapterSourceCount;
 extern const SourceFile kCollectiveProbes[];
 extern const std::size_t kCollectiveProbeCount;
 
+// Templates of frameworks, see recorder/probe_template.hpp.
+extern const SourceFile kTemplates[];
+extern const std::size_t kTemplateCount;
+
 }  // namespace plumbline::tools
