@@ -1,0 +1,27 @@
+// What the captured steps of one optimizer show over time and over its parameters: parameters that never get a
+// gradient, weight decay in the wrong group, updates too small for the dtype.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "checks/observations.hpp"
+#include "checks/optimizer_capture.hpp"
+#include "checks/optimizer_parameter.hpp"
+
+namespace plumbline::checks {
+
+// `steps` are those of one optimizer on one rank.
+void examine_gradients(std::span<const CapturedStep> steps, Observations& into);
+
+void examine_decay(const CapturedStep& step, Observations& into);
+
+// By dtype: what became of the updates of one step.
+using UpdateShares = std::map<recorder::Dtype, UpdateShare>;
+void examine_lost_updates(const CapturedStep& step, const UpdateShares& shares, Observations& into);
+
+std::string component_of(const CapturedStep& step);
+
+}  // namespace plumbline::checks

@@ -1,0 +1,31 @@
+// Which value of a setting explains all elements of an update: each element allows an interval, and what is left of all
+// of them is the answer.
+#pragma once
+
+#include <cmath>
+#include <functional>
+
+#include "checks/optimizer_recompute.hpp"
+
+namespace plumbline::checks {
+
+struct Interval {
+  double low = -HUGE_VAL;
+  double high = HUGE_VAL;
+  bool bounded = false;  // by at least one element
+
+  bool holds() const { return bounded && low <= high; }
+  double middle() const { return (low + high) / 2; }
+  bool contains(double value) const { return low <= value && value <= high; }
+  // No wider than `share` of its middle.
+  bool narrow(double share) const { return holds() && (high - low) <= share * std::fabs(middle()); }
+};
+
+// For a result that depends linearly on x: `at_zero` and `at_one` are the hypotheses of x = 0 and x = 1. Of the
+// parameter (state < 0) or of a state. A result that depends on the square of x gives the interval of the square.
+Interval solve(const ParameterData& data, const Hypothesis& at_zero, const Hypothesis& at_one, int state = -1);
+
+// The number that a person would have meant: a whole one or its reciprocal, when the interval holds one.
+double plain_value(const Interval& interval);
+
+}  // namespace plumbline::checks
