@@ -17,7 +17,7 @@ std::span<const Check> all_checks() {
       Check{"mismatch", "did the ranks of a group call the same thing", check_mismatch},
       Check{"memory", "was every request for memory granted, and does what is held stop growing", check_memory},
       Check{"crash", "which process ended first by its own doing", check_crash},
-      Check{"optimizer", "is each update what gradient, state and settings give", check_optimizer},
+      Check{"optimizer", "is each update what gradient, state and settings give", check_optimizer, true},
       Check{"coverage", "what can these traces not answer", check_coverage},
   };
   return kChecks;

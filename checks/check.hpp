@@ -18,7 +18,13 @@ struct Check {
   std::string_view name;
   std::string_view question;  // what it answers, for a list of checks
   Verdict (*evaluate)(const Subject& subject);
+  bool of_captures = false;  // looks at captured tensors only
 };
+
+// A look at everything leaves out what has no word to say on a run without captured tensors.
+inline bool applies(const Check& check, const Subject& subject) {
+  return !check.of_captures || !subject.captures().empty();
+}
 
 std::span<const Check> all_checks();
 

@@ -120,6 +120,7 @@ Diagnosis arranged(std::vector<Verdict> verdicts) {
 Diagnosis diagnose(const Subject& subject, const std::function<void(std::string_view)>& progress) {
   std::vector<Verdict> verdicts;
   for (const Check& check : all_checks()) {
+    if (!applies(check, subject)) continue;
     if (progress) progress(check.name);
     verdicts.push_back(check.evaluate(subject));
   }

@@ -1,6 +1,8 @@
 // The JSON of every command: it parses, names its schema, and agrees with what was recorded.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/run_reader/said.hpp"
 #include "tests/run_reader/scenes.hpp"
 
@@ -79,9 +81,11 @@ TEST(JsonReportTest, SummaryCountsWhatWasRecorded) {
   EXPECT_EQ(summary["ranges"][0]["count"], 6);
 }
 
-TEST(JsonReportTest, AVerdictOfEveryCheck) {
+TEST(JsonReportTest, AVerdictOfEveryCheckThatNeedsNoCapturedTensors) {
   const json verdicts = report("left_early", "summary", 1)["verdicts"];
-  ASSERT_EQ(verdicts.size(), checks::all_checks().size());
+  const auto checks = checks::all_checks();
+  ASSERT_EQ(verdicts.size(),
+            std::count_if(checks.begin(), checks.end(), [](const checks::Check& check) { return !check.of_captures; }));
   EXPECT_EQ(verdicts[0]["check"], "hang");
   EXPECT_EQ(verdicts[0]["status"], "fail");
   EXPECT_EQ(verdicts[0]["findings"][0]["ranks"], json::array({1}));
