@@ -33,6 +33,14 @@ struct CaptureStatistics {
   std::uint64_t zeros;
 };
 
+// How much of a probe's tensors is to be kept; all zero: nothing.
+struct CaptureWish {
+  std::uint64_t full_bytes;  // a tensor of at most so many bytes is captured whole
+  std::uint64_t samples;     // of a larger one so many elements, 0 none
+  bool hash;
+  bool statistics;
+};
+
 // Pointers are borrowed for the call; a null text is an empty one.
 struct Capture {
   std::uint64_t time_ns;

@@ -14,6 +14,9 @@ namespace plumbline::recorder {
 // What start() gives: where captures of this process go, and how large their file may become.
 void enable_captures(const std::string& directory, Level level, std::uint64_t max_bytes) noexcept;
 
+// XXH3-64, what CaptureHash::kXxh3 names.
+std::uint64_t capture_hash(const void* data, std::size_t bytes) noexcept;
+
 // False when it was not kept: nothing is recorded here, the disk refuses, or the file has its size; the log tells why.
 bool capture(const Capture& capture) noexcept;
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "recorder/capture_plan.hpp"
 #include "recorder/small_file.hpp"
 #include "recorder/toml.hpp"
 
@@ -31,6 +32,11 @@ bool parse_number(std::string_view text, std::uint64_t& out, std::uint64_t unit,
   return true;
 }
 
+bool parse_flag(std::string_view text, bool& out) {
+  out = text == "1" || text == "true";
+  return out || text == "0" || text == "false" || text.empty();
+}
+
 constexpr auto kSettings = std::to_array<Setting>({
     {"RUN", [](Settings& s, std::string_view v) { return s.run_directory = v, !v.empty(); }, "a directory"},
     {"DIR", [](Settings& s, std::string_view v) { return s.base_directory = v, !v.empty(); }, "a directory"},
@@ -45,12 +51,7 @@ constexpr auto kSettings = std::to_array<Setting>({
        return level.has_value();
      },
      "off, watch or diagnose"},
-    {"DISABLE",
-     [](Settings& s, std::string_view v) {
-       s.disabled = v == "1" || v == "true";
-       return s.disabled || v == "0" || v == "false" || v.empty();
-     },
-     "0 or 1"},
+    {"DISABLE", [](Settings& s, std::string_view v) { return parse_flag(v, s.disabled); }, "0 or 1"},
     {"RING_KB", [](Settings& s, std::string_view v) { return parse_number(v, s.ring_bytes, 1 << 10, 1); },
      "a number of KiB from 1"},
     {"MEMORY_MB", [](Settings& s, std::string_view v) { return parse_number(v, s.memory_bytes, 1 << 20, 1); },
@@ -59,6 +60,21 @@ constexpr auto kSettings = std::to_array<Setting>({
      "a number of MiB from 1"},
     {"CAPTURE_MAX_MB", [](Settings& s, std::string_view v) { return parse_number(v, s.max_capture_bytes, 1 << 20, 1); },
      "a number of MiB from 1"},
+    {"CAPTURE_STEPS",
+     [](Settings& s, std::string_view v) {
+       const bool understood = CapturePlan::understands_steps(v);
+       if (understood) s.capture_steps = v;
+       return understood;
+     },
+     "steps such as 0-2,%200, or all, or none"},
+    {"CAPTURE",
+     [](Settings& s, std::string_view v) {
+       const bool understood = CapturePlan::understands_amounts(v);
+       if (understood) s.capture = v;
+       return understood;
+     },
+     "amounts such as grad=full,param=sample:16+hash,state=none"},
+    {"NANFILL", [](Settings& s, std::string_view v) { return parse_flag(v, s.nan_fill); }, "0 or 1"},
     {"FLUSH_MS", [](Settings& s, std::string_view v) { return parse_number(v, s.flush_ms, 1, 1); },
      "a number of milliseconds from 1"},
     {"STALL_SECONDS", [](Settings& s, std::string_view v) { return parse_number(v, s.stall_ns, 1'000'000'000, 0); },

@@ -26,6 +26,9 @@ struct Settings {
   std::uint64_t max_trace_bytes =
       2ull << 30;  // PLUMBLINE_MAX_MB: compressed trace of this rank; oldest frames go first
   std::uint64_t max_capture_bytes = 8ull << 30;    // PLUMBLINE_CAPTURE_MAX_MB: captured tensors of this rank
+  std::string capture_steps;                       // PLUMBLINE_CAPTURE_STEPS, see recorder/capture_plan.hpp
+  std::string capture;                             // PLUMBLINE_CAPTURE: how much of each probe
+  bool nan_fill = false;                           // PLUMBLINE_NANFILL=1: NaN in parameters before they are loaded
   std::uint64_t stall_ns = 60'000'000'000;         // PLUMBLINE_STALL_SECONDS: silence of the training thread, 0 never
   std::uint64_t large_allocation_bytes = 1 << 30;  // PLUMBLINE_LARGE_ALLOCATION_MB: requests with stacks, 0 none
   std::uint64_t flush_ms = 10'000;                 // PLUMBLINE_FLUSH_MS: events wait in the ring at most this long

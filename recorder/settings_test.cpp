@@ -56,6 +56,9 @@ TEST_F(SettingsTest, ReadsEveryVariable) {
   set("PLUMBLINE_MEMORY_MB", "2");
   set("PLUMBLINE_MAX_MB", "100");
   set("PLUMBLINE_CAPTURE_MAX_MB", "30");
+  set("PLUMBLINE_CAPTURE_STEPS", "0-2,%50");
+  set("PLUMBLINE_CAPTURE", "grad=full");
+  set("PLUMBLINE_NANFILL", "1");
   set("PLUMBLINE_FLUSH_MS", "250");
   set("PLUMBLINE_STALL_SECONDS", "90");
   set("PLUMBLINE_LARGE_ALLOCATION_MB", "0");
@@ -71,6 +74,9 @@ TEST_F(SettingsTest, ReadsEveryVariable) {
   EXPECT_EQ(settings.memory_bytes, 2u << 20);
   EXPECT_EQ(settings.max_trace_bytes, 100u << 20);
   EXPECT_EQ(settings.max_capture_bytes, 30u << 20);
+  EXPECT_EQ(settings.capture_steps, "0-2,%50");
+  EXPECT_EQ(settings.capture, "grad=full");
+  EXPECT_TRUE(settings.nan_fill);
   EXPECT_EQ(settings.flush_ms, 250u);
   EXPECT_EQ(settings.stall_ns, 90'000'000'000u);
   EXPECT_EQ(settings.large_allocation_bytes, 0u);
@@ -111,6 +117,9 @@ TEST_F(SettingsTest, BadValuesKeepTheDefault) {
                                                         {"PLUMBLINE_RING_KB", "99999999999999999999999"},
                                                         {"PLUMBLINE_MEMORY_MB", "9999999999999"},
                                                         {"PLUMBLINE_FLUSH_MS", ""},
+                                                        {"PLUMBLINE_CAPTURE_STEPS", "often"},
+                                                        {"PLUMBLINE_CAPTURE", "grad=much"},
+                                                        {"PLUMBLINE_NANFILL", "yes"},
                                                         {"PLUMBLINE_DISABLE", "maybe"},
                                                         {"PLUMBLINE_RUN", ""}}) {
     clear();

@@ -42,6 +42,11 @@ struct PlumblineHost {
   plumbline::recorder::Level (*level)();
   bool (*capture)(const plumbline::recorder::Capture* capture);
   void (*flush_captures)();
+  // Whether the settings choose this optimizer step, and how much they keep of a probe.
+  bool (*capture_step)(std::int64_t step);
+  plumbline::recorder::CaptureWish (*capture_wish)(const char* probe);
+  std::uint64_t (*capture_hash)(const void* data, std::size_t bytes);  // CaptureHash::kXxh3
+  bool (*nan_fill)();                                                  // parameters, before they are loaded
 };
 
 struct PlumblineAdapter {

@@ -1,5 +1,6 @@
 #include "shim/core/host_table.hpp"
 
+#include "recorder/capture_plan.hpp"
 #include "recorder/captures.hpp"
 #include "recorder/recorder.hpp"
 #include "shim/core/activation.hpp"
@@ -34,6 +35,15 @@ void set_exception(const char* type, const char* message) noexcept {
   recorder::set_exception(or_empty(type), or_empty(message));
 }
 
+// Made at the first look, by when the settings no longer change.
+const recorder::CapturePlan& capture_plan() noexcept {
+  static const auto* plan = [] {
+    const recorder::Settings& settings = settings_in_force();
+    return new recorder::CapturePlan(settings.level, settings.capture_steps, settings.capture);
+  }();
+  return *plan;
+}
+
 constinit PlumblineHost host = {
     kPlumblineAdapterVersion,
     sizeof(PlumblineHost),
@@ -54,6 +64,10 @@ constinit PlumblineHost host = {
     recorder::level,
     [](const recorder::Capture* capture) { return recorder::capture(*capture); },
     recorder::flush_captures,
+    [](std::int64_t step) { return capture_plan().step(step); },
+    [](const char* probe) { return capture_plan().wish(or_empty(probe)); },
+    recorder::capture_hash,
+    [] { return settings_in_force().nan_fill; },
 };
 
 }  // namespace

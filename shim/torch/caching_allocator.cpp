@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "shim/torch/host.hpp"
+#include "shim/torch/unseen.hpp"
 
 #if PLUMBLINE_WITH_CUDA
 #include <c10/cuda/CUDACachingAllocator.h>
@@ -30,15 +31,18 @@ void push(Kind kind, Source source, int device, std::uint64_t address, std::uint
 
 // Runs under the allocator's lock: it pushes records, leaves the stack of a large request at its first sight, and calls
 // nothing else. A block counts as free when the job gives
-// it back, also while a stream still uses it.
+// it back, also while a stream still uses it. Blocks that a capture takes and gives back are not the job's; segments
+// that it may add stay, and are.
 void on_trace(const cca::TraceEntry& entry) noexcept {
   if (!host().active()) return;
   host().hook_fired(kHookCachingAllocator);
   switch (entry.action_) {
     case cca::TraceEntry::ALLOC:
+      if (Unseen::here()) return;
       host().request_made(static_cast<std::uint64_t>(entry.size_));
       return push(Kind::kAlloc, Source::kCachingBlock, entry.device_, entry.addr_, entry.size_);
     case cca::TraceEntry::FREE_REQUESTED:
+      if (Unseen::here()) return;
       return push(Kind::kFree, Source::kCachingBlock, entry.device_, entry.addr_, 0);
     case cca::TraceEntry::SEGMENT_ALLOC:
     case cca::TraceEntry::SEGMENT_MAP:

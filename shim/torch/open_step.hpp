@@ -17,8 +17,10 @@ struct OpenStep {
   std::uint64_t optimizer = 0;  // identity of the Python object, once the pre-hook has run
   std::uint64_t key = 0;
   std::uint8_t depth = 0;
-  bool entered = false;   // the pre-hook has run
-  bool returned = false;  // the post-hook has run
+  bool entered = false;       // the pre-hook has run
+  bool returned = false;      // the post-hook has run
+  bool captured = false;      // the glue awaits its end
+  std::int64_t ordinal = -1;  // of the optimizer, where its step was counted
   std::atomic<bool> closed{false};
 };
 

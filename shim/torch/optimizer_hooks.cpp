@@ -2,6 +2,7 @@
 
 #include "shim/torch/host.hpp"
 #include "shim/torch/open_step.hpp"
+#include "shim/torch/optimizer_captures.hpp"
 #include "shim/torch/param_groups.hpp"
 #include "shim/torch/python_api.hpp"
 
@@ -18,12 +19,17 @@ PyObject* enter_step(PyObject*, PyObject* arguments, PyObject*) {
   host().hook_fired(kHookPython);
   ErrorGuard guard;
   record_param_groups(python()->PyTuple_GetItem(arguments, 0), *step);
+  capture_before_step(arguments, *step);
   return guard.drop() ? nullptr : none();
 }
 
-PyObject* leave_step(PyObject*, PyObject*, PyObject*) {
-  if (OpenStep* step = innermost_step()) step->returned = true;
-  return none();
+PyObject* leave_step(PyObject*, PyObject* arguments, PyObject*) {
+  OpenStep* step = innermost_step();
+  if (step == nullptr) return none();
+  step->returned = true;
+  ErrorGuard guard;
+  capture_after_step(arguments, *step);
+  return guard.drop() ? nullptr : none();
 }
 
 // What torch.optim calls around a step. A compiler that traces the step inlines this function; `record`, which it
@@ -33,7 +39,7 @@ constexpr const char* kHook = R"(
 def hook(optimizer, args, kwargs):
     if is_compiling() and not type(optimizer).__module__.startswith("torch.optim."):
         return None
-    return record(optimizer)
+    return record(optimizer, args, kwargs)
 )";
 
 // The one function that a source defines, made without running any Python code: that could run signal handlers of the

@@ -52,14 +52,17 @@ inline constexpr int kSlotCall = 50;  // Py_tp_call
   X(void, PyErr_Clear, ())                                                                                            \
   X(void, PyErr_Fetch, (PyObject * *type, PyObject * *value, PyObject * *trace))                                      \
   X(void, PyErr_Restore, (PyObject * type, PyObject * value, PyObject * trace))                                       \
+  X(void, PyErr_SetInterrupt, ())                                                                                     \
   X(int, PyErr_ExceptionMatches, (PyObject * type))                                                                   \
   X(PyObject*, PyFunction_New, (PyObject * code, PyObject * globals))                                                 \
+  X(PyObject*, PyEval_EvalCode, (PyObject * code, PyObject * globals, PyObject * locals))                             \
   X(PyObject*, PyObject_GetAttr, (PyObject * object, PyObject * name))                                                \
   X(PyObject*, PyObject_GetAttrString, (PyObject * object, const char* name))                                         \
   X(int, PyObject_SetItem, (PyObject * object, PyObject * key, PyObject * value))                                     \
   X(PyObject*, PyObject_CallFunctionObjArgs, (PyObject * callable, ...))                                              \
   X(int, PyObject_IsTrue, (PyObject * object))                                                                        \
   X(PyObject*, PyObject_Str, (PyObject * object))                                                                     \
+  X(PyObject*, PyObject_CallObject, (PyObject * callable, PyObject * arguments))                                      \
   X(PyObject*, PyObject_Type, (PyObject * object))                                                                    \
   X(int, PyType_IsSubtype, (PyTypeObject * type, PyTypeObject * base))                                                \
   X(PyObject*, PyUnicode_FromString, (const char* text))                                                              \
@@ -71,16 +74,19 @@ inline constexpr int kSlotCall = 50;  // Py_tp_call
   X(PyObject*, PyList_GetItem, (PyObject * list, PySsize index))                                                      \
   X(int, PyList_Append, (PyObject * list, PyObject * item))                                                           \
   X(PyObject*, PyTuple_GetItem, (PyObject * tuple, PySsize index))                                                    \
+  X(PySsize, PyTuple_Size, (PyObject * tuple))                                                                        \
   X(PyObject*, PyDict_GetItemWithError, (PyObject * dict, PyObject * key))                                            \
   X(int, PyDict_Next, (PyObject * dict, PySsize * position, PyObject * *key, PyObject * *value))                      \
   X(double, PyFloat_AsDouble, (PyObject * number))                                                                    \
   X(double, PyLong_AsDouble, (PyObject * number))                                                                     \
   X(PySsize, PyLong_AsSsize_t, (PyObject * number))                                                                   \
   X(void*, PyLong_AsVoidPtr, (PyObject * number))                                                                     \
+  X(PyObject*, PyBool_FromLong, (long value))                                                                         \
   X(PyObject*, Py_CompileStringExFlags, (const char* source, const char* name, int start, void* flags, int optimize)) \
   X(PyObject*, PyDict_New, ())                                                                                        \
   X(int, PyDict_SetItemString, (PyObject * dict, const char* key, PyObject* value))                                   \
   X(PyObject*, PyDict_GetItemString, (PyObject * dict, const char* key))                                              \
+  X(PyObject*, PyWeakref_NewRef, (PyObject * object, PyObject * callback))                                            \
   X(PyObject*, PySys_GetObject, (const char* name))                                                                   \
   X(int, PySys_SetObject, (const char* name, PyObject* value))
 

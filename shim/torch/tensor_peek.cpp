@@ -55,25 +55,6 @@ double load(const void* address) noexcept {
   return static_cast<double>(value);
 }
 
-double number_at(const void* address, c10::ScalarType type) noexcept {
-  switch (type) {
-    case c10::ScalarType::Float:
-      return load<float>(address);
-    case c10::ScalarType::Double:
-      return load<double>(address);
-    case c10::ScalarType::Int:
-      return load<std::int32_t>(address);
-    case c10::ScalarType::Long:
-      return load<std::int64_t>(address);
-    case c10::ScalarType::Half:
-      return static_cast<double>(static_cast<float>(*static_cast<const c10::Half*>(address)));
-    case c10::ScalarType::BFloat16:
-      return static_cast<double>(static_cast<float>(*static_cast<const c10::BFloat16*>(address)));
-    default:
-      return kNan;
-  }
-}
-
 bool is_plain_cpu(c10::DispatchKeySet keys) {
   return keys.has(c10::DispatchKey::CPU) && !keys.has(c10::DispatchKey::Python) &&
          !keys.has(c10::DispatchKey::Functionalize) && !keys.has(c10::DispatchKey::Sparse);
@@ -106,6 +87,27 @@ std::uint64_t elements_of(const c10::TensorImpl& tensor) noexcept {
     return static_cast<std::uint64_t>(Peek::numel(tensor));
   } catch (const std::exception&) {
     return 0;
+  }
+}
+
+double number_at(const void* address, c10::ScalarType type) noexcept {
+  switch (type) {
+    case c10::ScalarType::Float:
+      return load<float>(address);
+    case c10::ScalarType::Double:
+      return load<double>(address);
+    case c10::ScalarType::Int:
+      return load<std::int32_t>(address);
+    case c10::ScalarType::Long:
+      return load<std::int64_t>(address);
+    case c10::ScalarType::Bool:
+      return load<std::uint8_t>(address);
+    case c10::ScalarType::Half:
+      return static_cast<double>(static_cast<float>(*static_cast<const c10::Half*>(address)));
+    case c10::ScalarType::BFloat16:
+      return static_cast<double>(static_cast<float>(*static_cast<const c10::BFloat16*>(address)));
+    default:
+      return kNan;
   }
 }
 

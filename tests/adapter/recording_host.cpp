@@ -187,6 +187,10 @@ PlumblineHost table = {
     [] { return plumbline::recorder::Level::kOff; },
     [](const plumbline::recorder::Capture*) { return false; },
     [] {},
+    [](std::int64_t) { return false; },
+    [](const char*) { return plumbline::recorder::CaptureWish{}; },
+    [](const void*, std::size_t) { return std::uint64_t{0}; },
+    [] { return false; },
 };
 
 }  // namespace
