@@ -4,7 +4,8 @@
 # PLUMBLINE_ADAPTER_FILES are relative to the source tree, PLUMBLINE_ADAPTER_PATHS absolute, PLUMBLINE_ADAPTER_LIST
 # comma-separated for scripts. plumbline_adapter_stamp makes <build>/shim/adapter_stamp.hpp.
 file(GLOB PLUMBLINE_ADAPTER_FILES CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
-     ${PROJECT_SOURCE_DIR}/shim/torch/*.cpp ${PROJECT_SOURCE_DIR}/shim/torch/*.hpp)
+     ${PROJECT_SOURCE_DIR}/shim/torch/*.cpp ${PROJECT_SOURCE_DIR}/shim/torch/*.hpp
+     ${PROJECT_SOURCE_DIR}/shim/torch/glue/*.py)
 list(APPEND PLUMBLINE_ADAPTER_FILES shim/adapter_api.hpp shim/hook_list.hpp recorder/capture.hpp
      recorder/capture_sample.hpp recorder/dtype_size.hpp recorder/event.hpp recorder/level.hpp)
 list(TRANSFORM PLUMBLINE_ADAPTER_FILES PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE PLUMBLINE_ADAPTER_PATHS)
