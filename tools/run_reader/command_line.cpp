@@ -138,11 +138,14 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
       {Command::kReport, "report", "one HTML page: verdicts, lanes, wavefront, memory, steps, stacks"},
       {Command::kVerify, "verify", "is the trace whole: format, frames, checksums, drops"},
       {Command::kImport, "import", "makes a run of other programs' dumps, snapshots, profiles, stacks and logs"},
+      {Command::kCheck, "check", "one check by name, or all; compares checkpoints too; alone: the list of checks"},
   };
 
   Options options;
   Raw raw;
   bool perfetto = false;
+  bool all = false;
+  std::vector<std::string> words;  // of check: NAME RUN, or RUN with --all
   CLI::App app{kDescription, "run-reader"};
   app.set_version_flag("--version", "run-reader " PLUMBLINE_VERSION);
   app.require_subcommand(1);
@@ -150,6 +153,8 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
     CLI::App* command = app.add_subcommand(entry.name, entry.help);
     if (entry.command == Command::kImport) {
       command->add_option("files", options.files, "files, and directories of files")->required()->type_name("FILE");
+    } else if (entry.command == Command::kCheck) {
+      command->add_option("words", words, "name of the check, and a run or checkpoint")->type_name("NAME RUN");
     } else if (entry.command == Command::kDiagnose || entry.command == Command::kReport) {
       command
           ->add_option("run", options.files,
@@ -160,7 +165,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
       command->add_option("run", options.run, "run directory or trace file")->required()->type_name("RUN");
     }
     if (entry.command != Command::kSummary && entry.command != Command::kDiagnose &&
-        entry.command != Command::kVerify && entry.command != Command::kImport) {
+        entry.command != Command::kVerify && entry.command != Command::kImport && entry.command != Command::kCheck) {
       add_text(*command, "--rank", raw.ranks, "only these ranks, such as 3 or 0,8-15");
     }
     switch (entry.command) {
@@ -173,6 +178,15 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
         command->add_option("-o,--output", options.output, "run directory to make")->required();
         break;
       case Command::kDiagnose:
+        command->add_flag("--json", options.json, "JSON instead of text");
+        command->add_option("--junit", options.junit, "also write the verdicts to this file, as test cases");
+        break;
+      case Command::kCheck:
+        command->add_flag("--all", all, "every check that applies");
+        command->add_option("--reference", options.references, "the original: a checkpoint directory or file")
+            ->type_name("PATH");
+        command->add_option("--before", options.before, "of load: a checkpoint of the state before the load")
+            ->type_name("PATH");
         command->add_flag("--json", options.json, "JSON instead of text");
         command->add_option("--junit", options.junit, "also write the verdicts to this file, as test cases");
         break;
@@ -227,6 +241,13 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
   }
   std::string complaint = understand(raw, options.filter);
   if (options.files.size() == 1) options.run = options.files.front();
+  if (options.command == Command::kCheck) {
+    if (!all && !words.empty()) options.check = words.front();
+    const std::size_t before_run = all ? 0 : 1;
+    if (words.size() > before_run) options.run = words[before_run];
+    if (words.size() > before_run + 1) complaint = "check: give a name and one run, or --all and one run.";
+    if (all && words.empty()) complaint = "check --all: say of what, a run or a checkpoint.";
+  }
   if (options.command != Command::kEvents) options.filter.limit = 0;
   if (options.command == Command::kExport && !perfetto) complaint = "export: say which format, --perfetto.";
   if (!complaint.empty()) {

@@ -1,12 +1,10 @@
 // `diagnose`: what happened, from the whole run down to the line, and what would confirm it.
-#include <fstream>
-
 #include "checks/diagnosis.hpp"
 #include "tools/run_reader/commands.hpp"
 #include "tools/run_reader/diagnose_json.hpp"
 #include "tools/run_reader/diagnose_text.hpp"
 #include "tools/run_reader/exit_code.hpp"
-#include "tools/run_reader/text.hpp"
+#include "tools/run_reader/junit.hpp"
 #include "tools/run_reader/verdict_report.hpp"
 
 namespace plumbline::tools {
@@ -19,13 +17,7 @@ int run_diagnose(const Context& context) {
   } else {
     context.out << diagnosis_text(context, diagnosis, Style(context.options.colour));
   }
-  if (context.options.junit.empty()) return status;
-  std::ofstream file(context.options.junit, std::ios::binary);
-  file << diagnosis_junit(context, diagnosis);
-  file.close();
-  if (file) return status;
-  context.err << "run-reader: " << printable(context.options.junit) << " cannot be written.\n";
-  return kExitUsage;
+  return write_junit(context.options.junit, context.run.path(), diagnosis.verdicts, context.err) ? status : kExitUsage;
 }
 
 }  // namespace plumbline::tools

@@ -28,6 +28,7 @@ enum class Command : std::uint8_t {
   kStragglers,
   kVerify,
   kImport,
+  kCheck,
 };
 
 // Both ends belong to it.
@@ -72,12 +73,15 @@ struct Options {
   std::string run;
   bool json = false;
   bool colour = false;
-  std::string junit;   // file that diagnose writes; empty: none
+  std::string junit;   // file that diagnose and check write; empty: none
   std::string config;  // of memory: a model's config.json
   std::string dims;    // of memory: name=value,…
   Filter filter;
-  std::string output;              // of export and import
-  std::vector<std::string> files;  // of import; given to diagnose and report
+  std::string output;                   // of export and import
+  std::vector<std::string> files;       // of import; given to diagnose and report
+  std::string check;                    // by name; empty: all, or their list when there is no run
+  std::vector<std::string> references;  // of check
+  std::string before;                   // of check: a state before the load
 };
 
 // "3", "0-7", "0,2,8-15" → intervals; nothing when it is something else.

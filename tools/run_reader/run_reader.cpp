@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "reader/run_files.hpp"
+#include "tools/run_reader/check.hpp"
 #include "tools/run_reader/command_line.hpp"
 #include "tools/run_reader/commands.hpp"
 #include "tools/run_reader/exit_code.hpp"
@@ -51,6 +52,8 @@ int dispatch(const Context& context) {
       return run_report(context);
     case Command::kVerify:
       return run_verify(context);
+    case Command::kCheck:
+      return run_check(context);
     case Command::kImport:  // works on files, not on a run
       break;
   }
@@ -92,6 +95,10 @@ int run_reader(const std::vector<std::string>& arguments, std::ostream& out, std
   Options& options = *line.options;
   options.colour = terminal;
   if (options.command == Command::kImport) return run_import(options.files, options.output, out, err);
+  if (options.command == Command::kCheck) {
+    if (const auto done = check_without_run(options, out, err)) return *done;
+    options.files = {options.run};
+  }
   std::optional<ForeignRun> foreign;
   if (need_import(options.files)) {
     foreign = ForeignRun::import(options.files, err);

@@ -112,6 +112,24 @@ TensorData tensor_of(std::string name, std::vector<std::uint64_t> shape, const s
   return data;
 }
 
+Checkpoint checkpoint_of(std::vector<TensorData> tensors, std::vector<NamedValue> values) {
+  Checkpoint checkpoint;
+  checkpoint.path = "memory";
+  const auto kept = std::make_shared<std::vector<TensorData>>(std::move(tensors));
+  checkpoint.kept.push_back(kept);
+  for (const TensorData& one : *kept) {
+    Tensor tensor;
+    tensor.name = one.name;
+    tensor.dtype = one.dtype;
+    tensor.shape = one.shape;
+    tensor.bytes = one.bytes;
+    checkpoint.tensors.push_back(std::move(tensor));
+  }
+  checkpoint.values = std::move(values);
+  checkpoint.sort();
+  return checkpoint;
+}
+
 std::string safetensors_bytes(const std::string& header, const std::string& data) {
   return little_endian(header.size(), 8) + header + data;
 }

@@ -26,6 +26,9 @@ TensorData tensor(std::string name, std::vector<std::uint64_t> shape, unsigned s
 TensorData tensor_of(std::string name, std::vector<std::uint64_t> shape, const std::vector<float>& values,
                      DType dtype = DType::kF32);
 
+// In memory alone.
+Checkpoint checkpoint_of(std::vector<TensorData> tensors, std::vector<NamedValue> values = {});
+
 std::string safetensors_bytes(const std::vector<TensorData>& tensors);
 // Any header before any data.
 std::string safetensors_bytes(const std::string& header, const std::string& data);

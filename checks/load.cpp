@@ -1,0 +1,233 @@
+// Parameters after a load against the original checkpoint.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "checks/settings_compare.hpp"
+#include "checks/state_checks.hpp"
+#include "checks/state_compare.hpp"
+#include "checks/tensor_names.hpp"
+#include "checks/tied_tensors.hpp"
+
+namespace plumbline::checks {
+namespace {
+
+using reader::Checkpoint;
+using reader::Tensor;
+using Tensors = std::vector<const Tensor*>;
+
+constexpr std::string_view kName = "load";
+const Sides kSides{"the module", "the file"};
+constexpr std::size_t kMostDetails = 12;
+
+// Does the relation say that the tensor has the file's values, in some order?
+bool holds_values(Relation kind) {
+  switch (kind) {
+    case Relation::kEqual:
+    case Relation::kCast:
+    case Relation::kTruncated:
+    case Relation::kRounded:
+    case Relation::kReshaped:
+    case Relation::kTransposed:
+    case Relation::kRowsPermuted:
+    case Relation::kColumnsPermuted:
+    case Relation::kScaled:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool may_be_fresh(Relation kind) { return kind == Relation::kUnrelated || kind == Relation::kZero; }
+
+class LoadCheck {
+ public:
+  explicit LoadCheck(const StateInputs& inputs)
+      : subject_(*inputs.subject),
+        reference_(*inputs.reference),
+        before_(inputs.before),
+        mine_(parameters_of(subject_)),
+        theirs_(parameters_of(reference_)),
+        match_(match_names(mine_, theirs_)) {}
+
+  Verdict verdict() {
+    if (theirs_.empty())
+      return not_evaluated(std::string(kName), reference_.path + " holds no parameter to compare with.");
+    if (mine_.empty()) return not_evaluated(std::string(kName), subject_.path + " holds no parameter.");
+    comparison_ = compare_all(subject_, reference_, match_.pairs);
+    if (!add_not_written()) {
+      for (Finding& one : findings_of(comparison_, kSides, true)) findings_.push_back(std::move(one));
+    }
+    add_foreign_values();
+    add_missing();
+    add_unexpected();
+    add_config();
+    add_damage();
+    return concluded(std::string(kName), std::move(findings_), pass_words());
+  }
+
+ private:
+  std::string prefix() const { return prefix_words(match_, "module", "file"); }
+
+  // The state of a fresh initialisation, by the name in the module.
+  const Tensor* fresh(const Tensor& tensor) const { return before_ == nullptr ? nullptr : before_->find(tensor.name); }
+
+  // Most were never written: one finding in place of many. What happens to equal the file (norms of ones) was not
+  // necessarily written.
+  bool add_not_written() {
+    std::size_t written = 0;
+    std::size_t unwritten = 0;
+    std::size_t as_before = 0;
+    std::size_t unknown = 0;
+    for (const Compared& one : comparison_.all) {
+      const Tensor* before = fresh(*one.subject);
+      const bool same_as_before = before != nullptr && equal_bits(*one.subject, *before);
+      as_before += same_as_before ? 1U : 0U;
+      if (same_as_before && !holds_values(one.relation.kind)) {
+        ++unwritten;
+      } else if (holds_values(one.relation.kind) && !same_as_before && !is_constant(*one.subject)) {
+        ++written;
+      } else if (may_be_fresh(one.relation.kind)) {
+        ++unwritten;
+      } else {
+        ++unknown;
+      }
+    }
+    const std::size_t all = comparison_.all.size();
+    if (unwritten == 0 || written * 4 > all) return false;
+    std::string title = fmt::format("{} of {} were written by the load; ", written, count_of(all, "tensor"));
+    title += before_ != nullptr
+                 ? fmt::format("{} equal the fresh initialisation bit for bit", as_before)
+                 : fmt::format("{} have values that have nothing in common with the file's, as a fresh initialisation",
+                               unwritten);
+    if (!prefix().empty()) title += "; " + prefix();
+    std::vector<std::string> details;
+    for (const Compared& one : comparison_.all) {
+      if (details.size() == kMostDetails) break;
+      if (!holds_values(one.relation.kind)) details.push_back(one.subject->name + ": " + one.relation.words);
+    }
+    if (unknown > 0) {
+      details.push_back(fmt::format("of {} it cannot be told, since they are constant or near the file's values",
+                                    count_of(unknown, "tensor")));
+    }
+    findings_.push_back(fault(std::move(title), std::move(details),
+                              match_.by_prefix()
+                                  ? "map the keys when loading, and load with strict=True so that missing keys raise"
+                                  : "load with strict=True, and look whether an initialisation runs after the load"));
+    return true;
+  }
+
+  static bool is_constant(const Tensor& tensor) {
+    const std::size_t size = size_of(tensor.dtype);
+    return tensor.bytes.size() <= size || std::equal(tensor.bytes.begin() + static_cast<std::ptrdiff_t>(size),
+                                                     tensor.bytes.end(), tensor.bytes.begin());
+  }
+
+  // A tensor that holds what belongs to another name.
+  void add_foreign_values() {
+    std::vector<std::string> details;
+    for (const Compared& one : comparison_.all) {
+      if (one.relation.kind != Relation::kUnrelated && one.relation.kind != Relation::kDiffers) continue;
+      if (details.size() == kMostDetails) break;
+      const Tensor* other = same_bits(*one.subject, theirs_);
+      if (other != nullptr && other != one.reference) {
+        details.push_back(fmt::format("{} holds the file's {}", one.subject->name, other->name));
+      }
+    }
+    if (details.empty()) return;
+    std::string title = details.front();
+    if (details.size() > 1) title += fmt::format(", and {} more are mixed up likewise", details.size() - 1);
+    findings_.push_back(fault(std::move(title), std::move(details), "compare the map of names that the load uses"));
+  }
+
+  void add_missing() {
+    std::vector<std::string> dropped;
+    for (const MissingTensor& one : explain_missing(subject_, reference_, match_.only_reference)) {
+      const std::string& name = one.tensor->name;
+      switch (one.kind) {
+        case Missing::kAlias:
+          break;
+        case Missing::kUntied:
+        case Missing::kNotAlias:
+          findings_.push_back(fault(
+              fmt::format("{} of the file is not in the module, which ties it to {}; in the file {}", name,
+                          one.twin->name,
+                          one.kind == Missing::kUntied ? "they are equal, but config.json says that they are not tied"
+                                                       : "they differ"),
+              {}, "set tie_word_embeddings as the original has it"));
+          break;
+        case Missing::kDropped:
+          dropped.push_back(name);
+      }
+    }
+    if (dropped.empty()) return;
+    std::string title = fmt::format("{} of the file's {} are not in the module: {}", dropped.size(),
+                                    count_of(theirs_.size(), "tensor"), names_text(dropped));
+    if (match_.pairs.empty()) title += fmt::format("; the module has names such as {}", names_text(mine_, 2));
+    findings_.push_back(
+        fault(std::move(title), dropped, "compare the class of the model with config.json's architectures"));
+  }
+
+  void add_unexpected() {
+    std::vector<std::string> unexpected;
+    for (const Tensor* tensor : match_.only_subject) {
+      const Tensor* twin = same_bits(*tensor, mine_);
+      if (twin == nullptr) unexpected.push_back(tensor->name);
+    }
+    if (unexpected.empty() || match_.pairs.empty()) return;
+    findings_.push_back(
+        fault(fmt::format("{} of the module are not in the file, so that nothing was loaded into them: {}",
+                          count_of(unexpected.size(), "tensor"), names_text(unexpected)),
+              unexpected, "initialise them on purpose, or load the file that has them"));
+  }
+
+  void add_config() {
+    std::vector<std::string> details;
+    for (const FieldDifference& one : field_differences(subject_, reference_, "config")) details.push_back(one.words());
+    if (details.empty()) return;
+    findings_.push_back(
+        fault(fmt::format("config.json differs in {}: {}", count_of(details.size(), "field"), details[0]), details,
+              "use the original's config.json"));
+  }
+
+  void add_damage() {
+    for (const Checkpoint* side : {&subject_, &reference_}) {
+      for (const reader::Problem& problem : side->problems) {
+        Finding finding = fault(problem.sentence);
+        finding.status = Status::kInconclusive;
+        findings_.push_back(std::move(finding));
+      }
+    }
+  }
+
+  std::string pass_words() const {
+    std::string text = fmt::format("all {} equal the original", count_of(comparison_.all.size(), "tensor"));
+    const std::size_t casts = comparison_.count(Relation::kCast);
+    if (casts == 0) {
+      text += " bit for bit";
+    } else {
+      const auto one = std::find_if(comparison_.all.begin(), comparison_.all.end(),
+                                    [](const Compared& c) { return c.relation.kind == Relation::kCast; });
+      text += fmt::format(", {} of them after a cast ({})", casts, one->relation.words);
+    }
+    if (!match_.only_reference.empty())
+      text += fmt::format("; {} is tied to another", names_text(match_.only_reference));
+    if (!prefix().empty()) text += "; " + prefix();
+    return text;
+  }
+
+  const Checkpoint& subject_;
+  const Checkpoint& reference_;
+  const Checkpoint* before_;
+  Tensors mine_;
+  Tensors theirs_;
+  NameMatch match_;
+  Comparison comparison_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+Verdict check_load(const StateInputs& inputs) { return LoadCheck(inputs).verdict(); }
+
+}  // namespace plumbline::checks
