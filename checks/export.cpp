@@ -40,6 +40,7 @@ class ExportCheck {
     if (theirs_.empty())
       return not_evaluated(std::string(kName), reference_.path + " holds no parameter to compare with.");
     match_ = match_names(mine_, theirs_);
+    add_damage();
     if (!add_empty()) {
       comparison_ = compare_all(subject_, reference_, match_.pairs);
       for (Finding& one : findings_of(comparison_, kSides, false)) findings_.push_back(std::move(one));
@@ -47,7 +48,6 @@ class ExportCheck {
     }
     add_names();
     add_extra();
-    add_damage();
     for (Finding& one : export_settings_findings(subject_, reference_)) findings_.push_back(std::move(one));
     return concluded(std::string(kName), std::move(findings_), pass_words());
   }

@@ -38,7 +38,11 @@ bool holds_values(Relation kind) {
   }
 }
 
-bool may_be_fresh(Relation kind) { return kind == Relation::kUnrelated || kind == Relation::kZero; }
+// Of a hash it is only known that it is another one.
+bool may_be_fresh(const Compared& one) {
+  return one.relation.kind == Relation::kUnrelated || one.relation.kind == Relation::kZero ||
+         (one.relation.kind == Relation::kDiffers && one.subject->digest);
+}
 
 class LoadCheck {
  public:
@@ -55,10 +59,10 @@ class LoadCheck {
       return not_evaluated(std::string(kName), reference_.path + " holds no parameter to compare with.");
     if (mine_.empty()) return not_evaluated(std::string(kName), subject_.path + " holds no parameter.");
     comparison_ = compare_all(subject_, reference_, match_.pairs);
+    find_exchanged();
     if (!add_not_written()) {
       for (Finding& one : findings_of(comparison_, kSides, true)) findings_.push_back(std::move(one));
     }
-    add_foreign_values();
     add_missing();
     add_unexpected();
     add_config();
@@ -81,13 +85,13 @@ class LoadCheck {
     std::size_t unknown = 0;
     for (const Compared& one : comparison_.all) {
       const Tensor* before = fresh(*one.subject);
-      const bool same_as_before = before != nullptr && equal_bits(*one.subject, *before);
+      const bool same_as_before = before != nullptr && relate(*one.subject, *before).kind == Relation::kEqual;
       as_before += same_as_before ? 1U : 0U;
       if (same_as_before && !holds_values(one.relation.kind)) {
         ++unwritten;
       } else if (holds_values(one.relation.kind) && !same_as_before && !is_constant(*one.subject)) {
         ++written;
-      } else if (may_be_fresh(one.relation.kind)) {
+      } else if (may_be_fresh(one)) {
         ++unwritten;
       } else {
         ++unknown;
@@ -98,8 +102,7 @@ class LoadCheck {
     std::string title = fmt::format("{} of {} were written by the load; ", written, count_of(all, "tensor"));
     title += before_ != nullptr
                  ? fmt::format("{} equal the fresh initialisation bit for bit", as_before)
-                 : fmt::format("{} have values that have nothing in common with the file's, as a fresh initialisation",
-                               unwritten);
+                 : fmt::format("{} have values that are not the file's, as a fresh initialisation has", unwritten);
     if (!prefix().empty()) title += "; " + prefix();
     std::vector<std::string> details;
     for (const Compared& one : comparison_.all) {
@@ -119,25 +122,19 @@ class LoadCheck {
 
   static bool is_constant(const Tensor& tensor) {
     const std::size_t size = size_of(tensor.dtype);
+    if (tensor.digest) return false;
     return tensor.bytes.size() <= size || std::equal(tensor.bytes.begin() + static_cast<std::ptrdiff_t>(size),
                                                      tensor.bytes.end(), tensor.bytes.begin());
   }
 
-  // A tensor that holds what belongs to another name.
-  void add_foreign_values() {
-    std::vector<std::string> details;
-    for (const Compared& one : comparison_.all) {
+  void find_exchanged() {
+    for (Compared& one : comparison_.all) {
       if (one.relation.kind != Relation::kUnrelated && one.relation.kind != Relation::kDiffers) continue;
-      if (details.size() == kMostDetails) break;
       const Tensor* other = same_bits(*one.subject, theirs_);
-      if (other != nullptr && other != one.reference) {
-        details.push_back(fmt::format("{} holds the file's {}", one.subject->name, other->name));
-      }
+      if (other == nullptr || other == one.reference) continue;
+      one.relation.kind = Relation::kExchanged;
+      one.relation.words = fmt::format("holds the file's {}", other->name);
     }
-    if (details.empty()) return;
-    std::string title = details.front();
-    if (details.size() > 1) title += fmt::format(", and {} more are mixed up likewise", details.size() - 1);
-    findings_.push_back(fault(std::move(title), std::move(details), "compare the map of names that the load uses"));
   }
 
   void add_missing() {

@@ -107,7 +107,7 @@ TEST(ResumeTest, AStepCounterThatWasSavedInLowPrecision) {
 TEST(ResumeTest, GroupsFieldByField) {
   EXPECT_EQ(
       with_value("optimizer.param_groups.0.lr", Scalar(0.0001)).reason,
-      "the learning rate (lr) of group 0 is 0.0001 after the resume, 0.001 at the save, which is what group 1 had");
+      "the learning rate (lr) of group 0 is 1e-04 after the resume, 0.001 at the save, which is what group 1 had");
   std::vector<NamedValue> one_group = values();
   one_group.erase(one_group.begin() + 4, one_group.begin() + 7);
   EXPECT_EQ(resumed(tensors(8), one_group).reason,

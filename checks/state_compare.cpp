@@ -23,12 +23,13 @@ struct KindWords {
 };
 
 // Worst first.
-constexpr std::array<KindWords, 15> kKinds = {{
+constexpr std::array<KindWords, 16> kKinds = {{
     {Relation::kEmpty, "have no element", "gather the shards on every rank before the export, and export again"},
     {Relation::kNaN, "hold nothing but NaN: they were never written",
      "look up these names in the file's keys, and in what the loader said of missing keys"},
     {Relation::kSomeNaN, "hold NaN in a part: that part was never written",
      "compare the offsets of the shards that write this tensor"},
+    {Relation::kExchanged, "hold what belongs to another name", "compare the map of names that the load uses"},
     {Relation::kUnrelated, "have values that have nothing in common with {}'s, as after a fresh initialisation",
      "look whether an initialisation runs after the load, and whether these keys were found"},
     {Relation::kZero, "are all zero", "look whether an initialisation runs after the load"},

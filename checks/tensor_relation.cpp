@@ -10,6 +10,7 @@
 #include "checks/tensor_casts.hpp"
 #include "checks/tensor_permutations.hpp"
 #include "reader/checkpoint/safetensors.hpp"
+#include "reader/checkpoint/tensor_digest.hpp"
 
 namespace plumbline::checks {
 namespace {
@@ -120,6 +121,7 @@ TensorRelation described(const Tensor& subject, const Differences& found) {
 TensorRelation of_other_shape(const Tensor& subject, const Tensor& reference) {
   const std::string shapes = fmt::format("shape {}, the reference has {}", reader::shape_text(subject.shape),
                                          reader::shape_text(reference.shape));
+  if (!subject.indices.empty() || subject.digest) return {Relation::kShape, shapes, 0};
   if (subject.bytes.empty()) return {Relation::kEmpty, shapes, 0};
   if (is_transposed(subject, reference)) return {Relation::kTransposed, "transposed: " + shapes, 0};
   if (subject.dtype == reference.dtype && subject.bytes.size() == reference.bytes.size() &&
@@ -127,6 +129,49 @@ TensorRelation of_other_shape(const Tensor& subject, const Tensor& reference) {
     return {Relation::kReshaped, "the same values under another shape: " + shapes, 0};
   }
   return {Relation::kShape, shapes, 0};
+}
+
+// The reference's elements at the places of a sample, in their own memory.
+struct Sampled {
+  Tensor tensor;
+  std::vector<std::byte> bytes;
+};
+
+void sample(const Tensor& from, const std::vector<std::uint64_t>& indices, Sampled& to) {
+  const std::size_t size = size_of(from.dtype);
+  to.tensor = from;
+  to.tensor.shape = {indices.size()};
+  to.bytes.resize(indices.size() * size);
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i] < from.elements())
+      std::memcpy(to.bytes.data() + i * size, from.bytes.data() + indices[i] * size, size);
+  }
+  to.tensor.bytes = to.bytes;
+}
+
+TensorRelation relate_sample(const Tensor& subject, const Tensor& reference) {
+  Sampled mine{subject, {}};
+  mine.tensor.shape = {subject.indices.size()};
+  mine.tensor.indices.clear();
+  Sampled theirs;
+  sample(reference, subject.indices, theirs);
+  TensorRelation relation = relate(mine.tensor, theirs.tensor);
+  if (!relation.words.empty())
+    relation.words = fmt::format("of {} sampled elements: {}", subject.indices.size(), relation.words);
+  return relation;
+}
+
+TensorRelation relate_digest(const Tensor& subject, const Tensor& reference) {
+  const reader::TensorDigest& digest = *subject.digest;
+  if (digest_as(subject.dtype, digest.kind, reference) == digest.hash) {
+    if (subject.dtype == reference.dtype) return {};
+    return {Relation::kCast,
+            fmt::format("{} became {}, rounded to the nearest", name_of(reference.dtype), name_of(subject.dtype)), 0};
+  }
+  const std::uint64_t all = reference.elements();
+  if (digest.nans == all) return {Relation::kNaN, "every element is NaN", all};
+  if (digest.zeros == all) return {Relation::kZero, "every element is zero", all};
+  return {Relation::kDiffers, "its hash differs; its elements were not captured", 0};
 }
 
 }  // namespace
@@ -138,6 +183,8 @@ bool equal_bits(const Tensor& a, const Tensor& b) {
 
 TensorRelation relate(const Tensor& subject, const Tensor& reference) {
   if (subject.shape != reference.shape) return of_other_shape(subject, reference);
+  if (subject.digest) return relate_digest(subject, reference);
+  if (!subject.indices.empty()) return relate_sample(subject, reference);
   if (subject.dtype != reference.dtype) {
     const std::string types = fmt::format("{} became {}", name_of(reference.dtype), name_of(subject.dtype));
     if (is_cast_of(subject, reference)) return {Relation::kCast, types + ", rounded to the nearest", 0};

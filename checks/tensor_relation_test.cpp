@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "reader/checkpoint/tensor_digest.hpp"
 #include "reader/checkpoint/testing/checkpoint_files.hpp"
 
 namespace plumbline::checks {
@@ -146,6 +147,35 @@ TEST(TensorRelationTest, OtherShapes) {
   const std::vector<float> values = values_of(48, 1);
   EXPECT_EQ(of(tensor_of("w", {4, 12}, values), tensor_of("w", {6, 8}, values)).kind, Relation::kReshaped);
   EXPECT_EQ(of(tensor("w", {4, 4}, 1), tensor("w", {6, 8}, 1)).words, "shape [4, 4], the reference has [6, 8]");
+}
+
+TEST(TensorRelationTest, ASampleIsComparedAtItsPlaces) {
+  const std::vector<float> values = values_of(100, 1);
+  const auto reference = checkpoint_of({tensor_of("w", {10, 10}, values)});
+  auto subject = checkpoint_of({tensor_of("w", {2}, {values[7], values[93]})});
+  subject.tensors[0].shape = {10, 10};
+  subject.tensors[0].indices = {7, 93};
+  EXPECT_EQ(relate(subject.tensors[0], reference.tensors[0]).kind, Relation::kEqual);
+  subject.tensors[0].indices = {7, 94};
+  const TensorRelation relation = relate(subject.tensors[0], reference.tensors[0]);
+  EXPECT_EQ(relation.kind, Relation::kDiffers);
+  EXPECT_EQ(relation.words.find("of 2 sampled elements: 1 of 2 elements differ"), 0U) << relation.words;
+  subject.tensors[0].shape = {5, 20};
+  EXPECT_EQ(relate(subject.tensors[0], reference.tensors[0]).kind, Relation::kShape);
+}
+
+TEST(TensorRelationTest, ADigestIsComparedWithTheReferencesOwn) {
+  const auto reference = checkpoint_of({tensor("w", {10, 10}, 1)});
+  auto subject = checkpoint_of({tensor("w", {10, 10}, 1, DType::kBF16)});
+  reader::Tensor& mine = subject.tensors[0];
+  using Kind = reader::TensorDigest::Kind;
+  mine.digest = reader::TensorDigest{Kind::kXxh3, *digest_as(DType::kBF16, Kind::kXxh3, mine), 0, 0};
+  mine.bytes = {};
+  EXPECT_EQ(relate(mine, reference.tensors[0]).kind, Relation::kCast);
+  mine.digest->hash ^= 1;
+  EXPECT_EQ(relate(mine, reference.tensors[0]).kind, Relation::kDiffers);
+  mine.digest->nans = 100;
+  EXPECT_EQ(relate(mine, reference.tensors[0]).kind, Relation::kNaN);
 }
 
 }  // namespace

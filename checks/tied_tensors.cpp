@@ -33,6 +33,7 @@ const Tensor* embedding_of(const Tensor& head, const Tensors& all) {
 }  // namespace
 
 const Tensor* same_bits(const Tensor& tensor, const Tensors& all) {
+  if (!tensor.indices.empty()) return nullptr;
   for (const Tensor* one : all) {
     if (one == &tensor || one->dtype != tensor.dtype || one->shape != tensor.shape || tensor.bytes.empty()) continue;
     if (tensor.storage != 0 && tensor.storage == one->storage && one->bytes.data() == tensor.bytes.data()) return one;

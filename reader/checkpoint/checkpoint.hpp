@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,14 +26,25 @@
 
 namespace plumbline::reader {
 
+// Of a tensor whose elements were not kept.
+struct TensorDigest {
+  enum class Kind : std::uint8_t { kXxh3, kTorchXor };  // tensor_digest.hpp
+  Kind kind = Kind::kXxh3;
+  std::uint64_t hash = 0;
+  std::uint64_t nans = 0;  // as far as they were counted
+  std::uint64_t zeros = 0;
+};
+
 struct Tensor {
   std::string name;
   std::size_t section_size = 0;  // of the name: the part that enclosing dictionaries gave it
   DType dtype = DType::kF32;
   std::vector<std::uint64_t> shape;
-  std::span<const std::byte> bytes;  // row by row, without gaps
-  std::size_t file = 0;              // index in Checkpoint::files
-  std::uint64_t storage = 0;         // the same for tensors that were saved as one memory; 0: not known
+  std::span<const std::byte> bytes;    // row by row, without gaps
+  std::size_t file = 0;                // index in Checkpoint::files
+  std::uint64_t storage = 0;           // the same for tensors that were saved as one memory; 0: not known
+  std::vector<std::uint64_t> indices;  // of a sample: places of the elements in `bytes`; empty: all elements
+  std::optional<TensorDigest> digest;  // no elements at all: `bytes` is empty
 
   std::string_view section() const { return std::string_view(name).substr(0, section_size); }
   std::string_view key() const { return std::string_view(name).substr(section_size); }

@@ -23,7 +23,7 @@ CASES = [
     (faults.load_permuted_columns, r"columns in other places: model\.layers\.0\.down_proj\.weight"),
     (faults.load_nan_leftover, r"nothing but NaN: they were never written: model\.layers\.1\.norm\.bias"),
     (faults.load_nan_rows, r"NaN in a part.*rows 90-95"),
-    (faults.load_exchanged, r"q_proj\.weight holds the file's model\.layers\.0\.k_proj\.weight"),
+    (faults.load_exchanged, r"q_proj\.weight: holds the file's model\.layers\.0\.k_proj\.weight"),
     (faults.load_reinitialised, r"nothing in common with the file's, as after a fresh initialisation: lm_head\.weight"),
     (faults.export_clean, None),
     (faults.export_clean_tied, None),

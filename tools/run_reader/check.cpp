@@ -8,11 +8,15 @@
 
 #include "checks/check.hpp"
 #include "checks/state_checks.hpp"
+#include "checks/state_compare.hpp"
+#include "checks/state_ranks.hpp"
+#include "reader/checkpoint/captured_state.hpp"
 #include "reader/checkpoint/checkpoint.hpp"
 #include "tools/run_reader/check_text.hpp"
 #include "tools/run_reader/exit_code.hpp"
 #include "tools/run_reader/json_out.hpp"
 #include "tools/run_reader/junit.hpp"
+#include "tools/run_reader/state_sources.hpp"
 #include "tools/run_reader/text.hpp"
 #include "tools/run_reader/verdict_report.hpp"
 
@@ -69,47 +73,50 @@ int report(const Options& options, const std::vector<Verdict>& verdicts, bool da
   return write_junit(options.junit, options.run, verdicts, err) ? status : kExitUsage;
 }
 
-// The states that a check compares.
-struct States {
-  std::optional<Checkpoint> subject;
-  std::optional<Checkpoint> reference;
-  std::optional<Checkpoint> before;
-};
-
-bool open_into(const std::string& path, std::optional<Checkpoint>& to, std::ostream& err) {
-  if (path.empty()) return true;
-  reader::Result<Checkpoint> opened = reader::open_checkpoint(path);
-  if (opened.ok()) {
-    to = std::move(*opened);
-    return true;
-  }
-  complain(err, opened.status().message());
-  return false;
+Verdict without_reference(const checks::StateCheck& check, const Options& options) {
+  return checks::not_evaluated(
+      std::string(check.name),
+      fmt::format("there is nothing to compare {} with: name the original by --reference", options.run));
 }
 
-Verdict evaluate(const checks::StateCheck& check, const States& states, const Options& options) {
-  if (!states.reference) {
-    return {std::string(check.name),
-            checks::Status::kNotEvaluated,
-            fmt::format("there is nothing to compare {} with: name the original by --reference", options.run),
-            {},
-            {}};
-  }
-  return check.evaluate({&*states.subject, &*states.reference, states.before ? &*states.before : nullptr});
-}
-
-int check_states(const Options& options, std::ostream& out, std::ostream& err) {
-  States states;
-  const std::string reference = options.references.empty() ? "" : options.references.front();
-  if (!open_into(options.run, states.subject, err) || !open_into(reference, states.reference, err) ||
-      !open_into(options.before, states.before, err)) {
-    return kExitUsage;
-  }
+int check_files(const Options& options, std::ostream& out, std::ostream& err) {
+  const StateSources sources(options);
+  if (!sources.complaint().empty()) return complain(err, sources.complaint());
+  const reader::Result<Checkpoint> subject = reader::open_checkpoint(options.run);
+  if (!subject.ok()) return complain(err, subject.status().message());
   std::vector<Verdict> verdicts;
   for (const checks::StateCheck& one : checks::state_checks()) {
-    if (options.check.empty() || options.check == one.name) verdicts.push_back(evaluate(one, states, options));
+    if (!options.check.empty() && options.check != one.name) continue;
+    const Checkpoint* reference = sources.reference(-1);
+    verdicts.push_back(reference == nullptr ? without_reference(one, options)
+                                            : one.evaluate({&*subject, reference, sources.before()}));
   }
   return report(options, verdicts, false, out, err);
+}
+
+// Of what the run itself captured.
+Verdict check_captured(const checks::StateCheck& check, reader::RunCaptures& captures, const StateSources& sources,
+                       const Options& options) {
+  std::vector<reader::CapturedState> states;
+  if (check.name == "load") states = loaded_parameters(captures);
+  if (check.name == "resume") states = captured_states(captures, "load");
+  if (states.empty()) {
+    return checks::not_evaluated(std::string(check.name),
+                                 "this run captured no state for it; it needs " + std::string(check.needs));
+  }
+  std::vector<checks::RankVerdict> verdicts;
+  for (const reader::CapturedState& one : states) {
+    const Checkpoint* reference = sources.reference(one.rank);
+    Verdict verdict = reference == nullptr ? without_reference(check, options)
+                                           : check.evaluate({&one.state, reference, sources.before()});
+    verdict.unknown.insert(verdict.unknown.end(), one.unknown.begin(), one.unknown.end());
+    if (!verdict.unknown.empty() && verdict.status == checks::Status::kPass) {
+      verdict.status = checks::Status::kInconclusive;
+    }
+    verdict.reason += " (" + one.source + ")";
+    verdicts.push_back({one.rank, std::move(verdict)});
+  }
+  return over_ranks(std::string(check.name), std::move(verdicts));
 }
 
 }  // namespace
@@ -129,7 +136,7 @@ std::optional<int> check_without_run(const Options& options, std::ostream& out, 
   if (!options.check.empty() && !of_states) {
     return complain(err, fmt::format("check {} looks at a run, and {} is a checkpoint.", options.check, options.run));
   }
-  return check_states(options, out, err);
+  return check_files(options, out, err);
 }
 
 int run_check(const Context& context) {
@@ -138,13 +145,13 @@ int run_check(const Context& context) {
   for (const checks::Check& one : checks::all_checks()) {
     if (options.check.empty() || options.check == one.name) verdicts.push_back(one.evaluate(context.subject));
   }
+  const StateSources sources(options);
+  if (!sources.complaint().empty()) return complain(context.err, sources.complaint());
+  reader::Result<reader::RunCaptures> captures = reader::RunCaptures::open(context.run.path());
+  if (!captures.ok()) return complain(context.err, captures.status().message());
   for (const checks::StateCheck& one : checks::state_checks()) {
     if (!options.check.empty() && options.check != one.name) continue;
-    verdicts.push_back({std::string(one.name),
-                        checks::Status::kNotEvaluated,
-                        "this run captured no state; it needs " + std::string(one.needs),
-                        {},
-                        {}});
+    verdicts.push_back(check_captured(one, *captures, sources, options));
   }
   return report(options, verdicts, context.run.stats().data_lost(), context.out, context.err);
 }

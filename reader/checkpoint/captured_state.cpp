@@ -1,0 +1,259 @@
+#include "reader/checkpoint/captured_state.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "reader/checkpoint/safetensors.hpp"
+
+namespace plumbline::reader {
+namespace {
+
+using recorder::Dtype;
+
+std::optional<DType> dtype_of(Dtype dtype) {
+  constexpr std::array<std::pair<Dtype, DType>, 16> kTypes = {{{Dtype::kUint8, DType::kU8},
+                                                               {Dtype::kInt8, DType::kI8},
+                                                               {Dtype::kInt16, DType::kI16},
+                                                               {Dtype::kInt32, DType::kI32},
+                                                               {Dtype::kInt64, DType::kI64},
+                                                               {Dtype::kUint16, DType::kU16},
+                                                               {Dtype::kUint32, DType::kU32},
+                                                               {Dtype::kUint64, DType::kU64},
+                                                               {Dtype::kFloat16, DType::kF16},
+                                                               {Dtype::kFloat32, DType::kF32},
+                                                               {Dtype::kFloat64, DType::kF64},
+                                                               {Dtype::kBfloat16, DType::kBF16},
+                                                               {Dtype::kBool, DType::kBool},
+                                                               {Dtype::kComplex64, DType::kC64},
+                                                               {Dtype::kFloat8E4m3, DType::kF8E4M3},
+                                                               {Dtype::kFloat8E5m2, DType::kF8E5M2}}};
+  for (const auto& [from, to] : kTypes) {
+    if (from == dtype) return to;
+  }
+  return std::nullopt;
+}
+
+// What a capture is called in the state, and the part of the name that is a section.
+struct Placed {
+  const Capture* capture;
+  std::string name;
+  std::size_t section;
+};
+
+class StateBuilder {
+ public:
+  StateBuilder(RunCaptures& captures, std::string source, const std::string& path)
+      : captures_(captures), source_(std::move(source)), path_(path) {}
+
+  // The last capture of a name counts.
+  void add(const Placed& placed) {
+    const Capture& capture = *placed.capture;
+    const auto key = std::pair(capture.rank, placed.name);
+    const auto found = latest_.find(key);
+    if (found == latest_.end() || found->second.capture->time_ns <= capture.time_ns) latest_[key] = placed;
+  }
+
+  std::vector<CapturedState> states() {
+    for (const auto& [key, placed] : latest_) {
+      if (placed.capture->whole() || placed.capture->global_shape.empty()) {
+        add_whole(placed);
+      } else {
+        add_block(placed);
+      }
+    }
+    for (auto& [name, parts] : blocks_) finish(name, parts);
+    std::vector<CapturedState> result;
+    for (auto& [rank, state] : states_) {
+      state.state.sort();
+      result.push_back(std::move(state));
+    }
+    return result;
+  }
+
+ private:
+  // A sharded tensor under construction.
+  struct Assembly {
+    Tensor tensor;
+    std::shared_ptr<std::vector<std::byte>> bytes;
+    std::vector<bool> written;  // by element
+  };
+
+  CapturedState& state_of(int rank) {
+    CapturedState& state = states_[rank];
+    state.rank = rank;
+    state.source = source_;
+    state.state.path = path_;
+    return state;
+  }
+
+  std::span<const std::byte> load(const Capture& capture) {
+    const auto bytes = captures_.load(capture);
+    return {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()};
+  }
+
+  std::optional<Tensor> described(const Placed& placed, CapturedState& to) {
+    const auto dtype = dtype_of(placed.capture->dtype);
+    if (!dtype) {
+      to.unknown.push_back(placed.name + " has an element type that is not compared");
+      return std::nullopt;
+    }
+    Tensor tensor;
+    tensor.name = placed.name;
+    tensor.section_size = placed.section;
+    tensor.dtype = *dtype;
+    tensor.shape = placed.capture->shape;
+    tensor.file = ~std::size_t{0};
+    return tensor;
+  }
+
+  void add_whole(const Placed& placed) {
+    const Capture& capture = *placed.capture;
+    CapturedState& to = state_of(capture.rank);
+    auto tensor = described(placed, to);
+    if (!tensor) return;
+    if (capture.amount == CaptureAmount::kNote) {
+      if (capture.hash_kind == CaptureHash::kNone) {
+        to.unknown.push_back(placed.name + " was captured without elements and without a hash");
+        return;
+      }
+      TensorDigest digest{
+          capture.hash_kind == CaptureHash::kXxh3 ? TensorDigest::Kind::kXxh3 : TensorDigest::Kind::kTorchXor,
+          capture.hash, 0, 0};
+      if (capture.statistics) digest = {digest.kind, digest.hash, capture.statistics->nans, capture.statistics->zeros};
+      tensor->digest = digest;
+    } else {
+      const auto bytes = load(capture);
+      const std::uint64_t wanted = capture.captured() * size_of(tensor->dtype);
+      std::uint64_t elements = 0;
+      const bool sample = capture.amount == CaptureAmount::kSample;
+      if (!element_count(tensor->shape, elements) || bytes.size() != wanted ||
+          (!sample && capture.captured() != elements)) {
+        to.unknown.push_back(placed.name + " is damaged in the file of captures");
+        return;
+      }
+      auto kept = std::make_shared<std::vector<std::byte>>(bytes.begin(), bytes.end());
+      tensor->bytes = *kept;
+      to.state.kept.push_back(std::move(kept));
+      if (sample) tensor->indices = capture.indices;
+    }
+    to.state.tensors.push_back(std::move(*tensor));
+  }
+
+  void add_block(const Placed& placed) {
+    const Capture& capture = *placed.capture;
+    CapturedState& to = state_of(-1);
+    if (capture.amount != CaptureAmount::kFull) {
+      if (told_.insert(placed.name).second) {
+        to.unknown.push_back(placed.name + " is sharded and was not captured in full");
+      }
+      return;
+    }
+    auto tensor = described(placed, to);
+    if (!tensor) return;
+    Assembly& all = blocks_[placed.name];
+    if (all.bytes == nullptr) {
+      std::uint64_t elements = 0;
+      constexpr std::uint64_t kMost = std::uint64_t{1} << 36;  // a capture says how large the whole is
+      if (!element_count(capture.global_shape, elements) || elements > kMost) return;
+      all.tensor = std::move(*tensor);
+      all.tensor.shape = capture.global_shape;
+      all.bytes = std::make_shared<std::vector<std::byte>>(elements * size_of(all.tensor.dtype));
+      all.written.assign(elements, false);
+    }
+    if (!copy_block(capture, load(capture), all))
+      to.unknown.push_back(placed.name + " has blocks that do not fit together");
+  }
+
+  static bool copy_block(const Capture& capture, std::span<const std::byte> bytes, Assembly& all) {
+    const std::vector<std::uint64_t>& shape = capture.shape;
+    const std::vector<std::uint64_t>& whole = all.tensor.shape;
+    const std::size_t size = size_of(all.tensor.dtype);
+    if (shape.size() != whole.size() || capture.offset.size() != whole.size() || capture.global_shape != whole)
+      return false;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      if (shape[i] > whole[i] || capture.offset[i] > whole[i] - shape[i]) return false;
+    }
+    std::uint64_t elements = 0;
+    if (!element_count(shape, elements) || bytes.size() != elements * size) return false;
+    const std::uint64_t row = shape.empty() ? 1 : shape.back();
+    std::vector<std::uint64_t> index(shape.size());
+    for (std::uint64_t done = 0; done < elements; done += row) {
+      std::uint64_t to = 0;
+      for (std::size_t i = 0; i < shape.size(); ++i) to = to * whole[i] + capture.offset[i] + index[i];
+      std::memcpy(all.bytes->data() + to * size, bytes.data() + done * size, row * size);
+      std::fill_n(all.written.begin() + static_cast<std::ptrdiff_t>(to), row, true);
+      for (std::size_t i = index.size(); i > 1 && ++index[i - 2] == shape[i - 2]; --i) index[i - 2] = 0;
+    }
+    return true;
+  }
+
+  void finish(const std::string& name, Assembly& all) {
+    CapturedState& to = state_of(-1);
+    if (all.bytes == nullptr) return;
+    const auto absent = static_cast<std::size_t>(std::count(all.written.begin(), all.written.end(), false));
+    if (absent > 0) {
+      to.unknown.push_back(name + ": of the sharded tensor " + std::to_string(absent) + " of " +
+                           std::to_string(all.written.size()) + " elements were captured by no rank");
+      return;
+    }
+    all.tensor.bytes = *all.bytes;
+    to.state.kept.push_back(std::move(all.bytes));
+    to.state.tensors.push_back(std::move(all.tensor));
+  }
+
+  RunCaptures& captures_;
+  std::string source_;
+  std::string path_;
+  std::map<std::pair<int, std::string>, Placed> latest_;
+  std::map<std::string, Assembly> blocks_;
+  std::set<std::string> told_;
+  std::map<int, CapturedState> states_;
+};
+
+std::vector<const Capture*> all_of(const RunCaptures& captures, std::string_view probe) {
+  std::vector<const Capture*> result = captures.select(probe, -1);
+  for (const std::int64_t step : captures.steps()) {
+    const auto some = captures.select(probe, step);
+    result.insert(result.end(), some.begin(), some.end());
+  }
+  return result;
+}
+
+std::string path_of(const RunCaptures& captures) {
+  return captures.files().empty() ? std::string() : captures.files().front().path();
+}
+
+}  // namespace
+
+std::vector<CapturedState> loaded_parameters(RunCaptures& captures) {
+  const auto before = captures.select("param.before", 0);
+  StateBuilder builder(captures, before.empty() ? "what the loads wrote" : "the parameters before the first step",
+                       path_of(captures));
+  for (const Capture* one : before.empty() ? all_of(captures, "load.param") : before) builder.add({one, one->name, 0});
+  return builder.states();
+}
+
+std::vector<CapturedState> captured_states(RunCaptures& captures, std::string_view verb) {
+  const std::string loads(verb);
+  StateBuilder builder(captures, "what was captured of the last " + loads, path_of(captures));
+  constexpr std::string_view kModel = "model.";
+  for (const Capture* one : all_of(captures, loads + ".param")) {
+    builder.add({one, std::string(kModel) + one->name, kModel.size()});
+  }
+  const std::string prefix = loads + ".optimizer.";
+  for (const std::string& probe : captures.probes()) {
+    if (!probe.starts_with(prefix)) continue;
+    for (const Capture* one : all_of(captures, probe)) {
+      const std::string section = "optimizer.state." + one->name + ".";
+      builder.add({one, section + probe.substr(prefix.size()), section.size()});
+    }
+  }
+  return builder.states();
+}
+
+}  // namespace plumbline::reader

@@ -1,0 +1,34 @@
+// What the states of a run or a checkpoint are compared with: the files, or the run, that --reference and --before
+// name.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reader/checkpoint/captured_state.hpp"
+#include "reader/checkpoint/checkpoint.hpp"
+#include "tools/run_reader/options.hpp"
+
+namespace plumbline::tools {
+
+class StateSources {
+ public:
+  explicit StateSources(const Options& options);
+
+  // Empty when all that was named could be opened.
+  const std::string& complaint() const { return complaint_; }
+  // Of one rank, -1 for a state of all ranks; null when none was named, or that run captured none for it.
+  const reader::Checkpoint* reference(int rank) const;
+  const reader::Checkpoint* before() const { return before_ ? &*before_ : nullptr; }
+
+ private:
+  void open(const std::string& path, std::optional<reader::Checkpoint>& to);
+
+  std::string complaint_;
+  std::optional<reader::Checkpoint> reference_;
+  std::vector<reader::CapturedState> captured_;  // of a run
+  std::optional<reader::Checkpoint> before_;
+};
+
+}  // namespace plumbline::tools
