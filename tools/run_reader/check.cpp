@@ -143,15 +143,15 @@ int run_check(const Context& context) {
   const Options& options = context.options;
   std::vector<Verdict> verdicts;
   for (const checks::Check& one : checks::all_checks()) {
-    if (options.check.empty() || options.check == one.name) verdicts.push_back(one.evaluate(context.subject));
+    const bool wanted = options.check.empty() ? applies(one, context.subject) : options.check == one.name;
+    if (wanted) verdicts.push_back(one.evaluate(context.subject));
   }
+  reader::RunCaptures& captures = context.subject.captures();
   const StateSources sources(options);
   if (!sources.complaint().empty()) return complain(context.err, sources.complaint());
-  reader::Result<reader::RunCaptures> captures = reader::RunCaptures::open(context.run.path());
-  if (!captures.ok()) return complain(context.err, captures.status().message());
   for (const checks::StateCheck& one : checks::state_checks()) {
-    if (!options.check.empty() && options.check != one.name) continue;
-    verdicts.push_back(check_captured(one, *captures, sources, options));
+    const bool wanted = options.check.empty() ? !captures.empty() : options.check == one.name;
+    if (wanted) verdicts.push_back(check_captured(one, captures, sources, options));
   }
   return report(options, verdicts, context.run.stats().data_lost(), context.out, context.err);
 }

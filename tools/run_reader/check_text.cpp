@@ -76,7 +76,9 @@ std::string check_text(std::span<const Verdict> verdicts, const Style& style) {
 
 std::string checks_list() {
   std::string text = "run-reader check NAME RUN, or run-reader check --all RUN, where NAME is\n";
-  for (const checks::Check& one : checks::all_checks()) text += entry(one.name, one.question, "a run");
+  for (const checks::Check& one : checks::all_checks()) {
+    text += entry(one.name, one.question, one.of_captures ? "a run that captured tensors" : "a run");
+  }
   for (const checks::StateCheck& one : checks::state_checks()) text += entry(one.name, one.question, one.needs);
   return text;
 }
