@@ -36,6 +36,10 @@ constexpr Source kSources[] = {
         "<plumbline optimizer>",
 #include "shim/torch/glue/optimizer.py.inc"
     },
+    {
+        "<plumbline checkpoints>",
+#include "shim/torch/glue/checkpoints.py.inc"
+    },
 };
 
 constexpr int kMostErrors = 5;
@@ -82,14 +86,15 @@ bool run_all() noexcept {
   for (const Source& source : kSources) {
     if (run(source)) continue;
     tell_error(source.name);
-    // A Ctrl-C that came meanwhile comes again, where it can be taken.
-    if (py.PyErr_Occurred() != nullptr) {
-      py.PyErr_Clear();
-      py.PyErr_SetInterrupt();
-    }
     return false;
   }
   return true;
+}
+
+// False when the sources cannot run here.
+bool load_glue() noexcept {
+  static const bool loaded = run_all();
+  return loaded;
 }
 
 // torch.compile watches the frames that run below a compiled function; not ours.
@@ -117,11 +122,6 @@ class Untraced {
 
 }  // namespace
 
-bool load_glue() noexcept {
-  static const bool loaded = run_all();
-  return loaded;
-}
-
 Ref call_glue(const char* function, const Ref& arguments) noexcept {
   if (errors >= kMostErrors || !arguments || !load_glue()) return Ref();
   PyObject* const callable = python()->PyDict_GetItemString(globals, function);
@@ -130,6 +130,14 @@ Ref call_glue(const char* function, const Ref& arguments) noexcept {
   Ref result(python()->PyObject_CallObject(callable, arguments.get()));
   if (!result) tell_error(function);
   return result;
+}
+
+void install_watches() noexcept {
+  const Python& py = *python();
+  call_glue("watch_checkpoints", Ref(py.Py_BuildValue("()")));
+  if (py.PyErr_Occurred() == nullptr) return;
+  py.PyErr_Clear();
+  py.PyErr_SetInterrupt();
 }
 
 }  // namespace plumbline::shim::adapter

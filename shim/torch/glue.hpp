@@ -8,11 +8,12 @@
 
 namespace plumbline::shim::adapter {
 
-// Runs the sources, at the first call. False when they cannot run here; a fact then says why.
-bool load_glue() noexcept;
-
 // Calls a function of the glue; `arguments` is a tuple. An Exception in it is told as a fact, and lost; after some of
 // them the glue is no longer called. Empty without a result. Another error stays set: it is the job's.
 Ref call_glue(const char* function, const Ref& arguments) noexcept;
+
+// Lets the glue replace the functions of the job's modules that it watches: once torch is imported, and again when more
+// may be. A Ctrl-C that comes meanwhile is raised again where the job can take it.
+void install_watches() noexcept;
 
 }  // namespace plumbline::shim::adapter

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "shim/torch/gc_pauses.hpp"
+#include "shim/torch/glue.hpp"
 #include "shim/torch/host.hpp"
 #include "shim/torch/optimizer_hooks.hpp"
 #include "shim/torch/process_facts.hpp"
@@ -19,6 +20,7 @@ void install() noexcept {
   if (!follow_garbage_collection()) host().fact("python.gc", "not followed: there is no gc.callbacks");
   report_hook(kHookPython, true, exceptions ? "" : "sys.excepthook could not be set");
   const bool steps = add_optimizer_hooks();
+  install_watches();
   report_hook(kHookStep, true, steps ? "with settings" : "without settings: torch.optim has no global step hooks");
 }
 

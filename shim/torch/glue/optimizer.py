@@ -110,10 +110,7 @@ def note_step(optimizer, follower, nested):
 
 def note_groups(optimizer, follower):
     step, key = follower.open
-    for index, group in enumerate(optimizer.param_groups):
-        settings = {
-            str(name): plain(value) for name, value in group.items() if name != "params" and is_plain(value)
-        }
+    for index, (group, settings) in enumerate(zip(optimizer.param_groups, settings_of(optimizer))):
         names = [piece.name for parameter in group["params"] for piece in follower.pieces[id(parameter)]]
         detail = {"class": class_name(optimizer), "settings": settings, "params": names}
         capture(None, "optimizer.group", str(index), step, 0, key, as_json(detail))
