@@ -5,9 +5,11 @@
 #include "checks/coverage.hpp"
 #include "checks/crash.hpp"
 #include "checks/hang.hpp"
+#include "checks/loss.hpp"
 #include "checks/memory.hpp"
 #include "checks/mismatch.hpp"
 #include "checks/optimizer.hpp"
+#include "checks/replicas.hpp"
 
 namespace plumbline::checks {
 
@@ -18,6 +20,8 @@ std::span<const Check> all_checks() {
       Check{"memory", "was every request for memory granted, and does what is held stop growing", check_memory},
       Check{"crash", "which process ended first by its own doing", check_crash},
       Check{"optimizer", "is each update what gradient, state and settings give", check_optimizer, true},
+      Check{"replicas", "does what must agree over a group agree, and differ what must differ", check_replicas, true},
+      Check{"loss", "is the loss the mean cross-entropy over the supervised tokens", check_loss, true},
       Check{"coverage", "what can these traces not answer", check_coverage},
   };
   return kChecks;

@@ -1,0 +1,244 @@
+#include "checks/loss_scale.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "checks/replica_sets.hpp"
+
+namespace plumbline::checks {
+namespace {
+
+struct MicroBatch {
+  const LossCall* call = nullptr;
+  double backward = 0;
+};
+
+struct RankBatch {
+  std::vector<MicroBatch> micro;
+  std::size_t backward_calls = 0;
+  std::vector<double> backward;
+  double total() const {
+    double sum = 0;
+    for (const double one : backward) sum += one;
+    return sum;
+  }
+};
+
+// A step of all ranks, and what the usual denominators would have given.
+struct StepBatch {
+  std::map<int, RankBatch> ranks;
+  double used = 0;           // mean over ranks, as data parallelism averages gradients
+  double right = 0;          // token mean over everything
+  double mean_of_means = 0;  // of micro-batches
+  double mean_of_ranks = 0;  // of the ranks' token means
+  double with_padding = 0;   // all tokens counted, supervised or not
+  double bound = 0;          // relative to `right`
+  std::size_t micro = 0;     // micro-batches a rank
+};
+
+double product(const std::vector<double>& factors) {
+  double result = 1;
+  for (const double factor : factors) result *= factor;
+  return result;
+}
+
+class ScaleExaminer {
+ public:
+  ScaleExaminer(CaptureLoader& loader, Observations& into) : loader_(loader), into_(into) {}
+
+  void add(const LossCall& call) { steps_[call.step].ranks[call.rank].micro.push_back({&call, 0}); }
+  void add_backward(const Capture& capture) {
+    RankBatch& rank = steps_[capture.step].ranks[capture.rank];
+    ++rank.backward_calls;
+    const double value = loader_.number(&capture);
+    if (std::isfinite(value)) rank.backward.push_back(value);
+  }
+
+  std::size_t examine(bool data_parallel) {
+    std::size_t judged = 0;
+    for (auto& [step, batch] : steps_) {
+      if (!complete(batch)) continue;
+      if (data_parallel) {
+        judged += judge(step, batch) ? 1 : 0;
+      } else {
+        // Ranks whose data is not known to be of one batch are judged each by itself.
+        for (const auto& [rank, of_rank] : batch.ranks) {
+          StepBatch alone;
+          alone.ranks[rank] = of_rank;
+          judged += judge(step, alone) ? 1 : 0;
+        }
+      }
+    }
+    return judged;
+  }
+
+ private:
+  // As many calls of backward as micro-batches on every rank, or a backward for all of them.
+  static bool complete(const StepBatch& batch) {
+    if (batch.ranks.empty()) return false;
+    const std::size_t micro = batch.ranks.begin()->second.micro.size();
+    return micro > 0 && std::all_of(batch.ranks.begin(), batch.ranks.end(), [&](const auto& one) {
+             const RankBatch& rank = one.second;
+             return rank.micro.size() == micro && !rank.backward.empty() && rank.backward.size() == rank.backward_calls;
+           });
+  }
+
+  bool judge(std::int64_t step, StepBatch& batch) {
+    double sum = 0;
+    double tokens = 0;
+    double rows = 0;
+    double bound = 0;
+    for (auto& [rank, of_rank] : batch.ranks) {
+      double rank_sum = 0;
+      double rank_tokens = 0;
+      for (const MicroBatch& micro : of_rank.micro) {
+        rank_sum += micro.call->sum;
+        rank_tokens += static_cast<double>(micro.call->supervised);
+        rows += static_cast<double>(micro.call->rows);
+        bound = std::max(bound, micro.call->bound);
+        batch.mean_of_means += micro.call->mean();
+        ++batch.micro;
+      }
+      if (rank_tokens > 0) batch.mean_of_ranks += rank_sum / rank_tokens;
+      sum += rank_sum;
+      tokens += rank_tokens;
+      batch.used += of_rank.total();
+    }
+    const auto world = static_cast<double>(batch.ranks.size());
+    if (tokens == 0 || sum == 0) return false;
+    batch.right = sum / tokens;
+    batch.with_padding = sum / rows;
+    batch.used /= world;
+    batch.mean_of_means /= static_cast<double>(batch.micro);
+    batch.mean_of_ranks /= world;
+    batch.micro /= batch.ranks.size();
+    // Scaling and adding up micro-batches rounds a few times more.
+    batch.bound = 4 * (bound / std::fabs(batch.right)) + 64 * 0x1p-24;
+    if (close(batch, batch.used, batch.right)) return true;
+    tell(step, batch, world, tokens, rows);
+    return true;
+  }
+
+  static bool close(const StepBatch& batch, double a, double b) {
+    return std::fabs(a - b) <= batch.bound * std::max(std::fabs(a), std::fabs(b));
+  }
+
+  struct Factor {
+    double value;
+    std::string name;
+  };
+
+  void tell(std::int64_t step, const StepBatch& batch, double world, double tokens, double rows) {
+    const auto micro = static_cast<double>(batch.micro);
+    struct Denominator {
+      double value;
+      std::string kind;
+      std::string words;
+    };
+    const std::vector<Denominator> denominators{
+        {batch.right, "", ""},
+        {batch.with_padding, "padding counted",
+         fmt::format("divided by all {:.0f} tokens rather than the {:.0f} supervised ones", rows, tokens)},
+        {batch.mean_of_ranks, "mean by rank", "a mean of the ranks' means, which have different numbers of tokens"},
+        {batch.mean_of_means, "mean by micro-batch",
+         "a mean of the micro-batches' means, which have different numbers of tokens"},
+        {batch.right * tokens, "sum", "a sum over tokens, with no denominator"},
+    };
+    std::vector<std::vector<Factor>> factors{{}};
+    if (batch.micro > 1) factors.push_back({{micro, "the number of micro-batches"}});
+    if (world > 1) factors.push_back({{world, "the number of ranks"}});
+    if (batch.micro > 1 && world > 1)
+      factors.push_back({{micro, "the number of micro-batches"}, {world, "the number of ranks"}});
+    for (const Denominator& denominator : denominators) {
+      for (const auto& set : factors) {
+        for (const bool inverse : {false, true}) {
+          if (set.empty() && (inverse || denominator.kind.empty())) continue;
+          std::vector<double> values;
+          std::string names;
+          for (const Factor& factor : set) {
+            values.push_back(factor.value);
+            names += (names.empty() ? "" : " and ") + factor.name;
+          }
+          const double factor = inverse ? 1 / product(values) : product(values);
+          if (!close(batch, batch.used, denominator.value * factor)) continue;
+          std::string words = "is ";
+          if (!denominator.kind.empty()) words += denominator.words;
+          if (!set.empty())
+            words += fmt::format("{}{} by {}", denominator.kind.empty() ? "the mean over the supervised tokens " : ", ",
+                                 inverse ? "divided" : "multiplied", names);
+          report(step, batch,
+                 denominator.kind + (set.empty() ? ""
+                                     : inverse   ? " divided"
+                                                 : " multiplied"),
+                 words, Status::kFail);
+          return;
+        }
+      }
+    }
+    const double ratio = batch.used / batch.right;
+    const double whole = std::round(ratio);
+    if (whole > 1 && std::fabs(ratio - whole) <= batch.bound * whole) {
+      report(step, batch, "factor", fmt::format("is {:.0f} x the mean over the supervised tokens", whole),
+             Status::kFail);
+      return;
+    }
+    report(step, batch, "other", "is not the mean over the supervised tokens; it may hold more than the cross-entropy",
+           Status::kInconclusive);
+  }
+
+  void report(std::int64_t step, const StepBatch& batch, std::string kind, std::string words, Status status) {
+    Observation one;
+    one.kind = "scale " + kind;
+    one.status = status;
+    one.step = step;
+    for (const auto& [rank, of_rank] : batch.ranks) one.ranks.push_back(rank);
+    one.tensor = "the loss that backward() was called on";
+    one.words = std::move(words);
+    one.details.push_back(
+        fmt::format("backward: {:.7g} over {} micro-batches{}; token mean: {:.7g}; ratio {:.4g}", batch.used,
+                    batch.micro, batch.ranks.size() > 1 ? fmt::format(", mean of {} ranks", batch.ranks.size()) : "",
+                    batch.right, batch.used / batch.right));
+    const RankBatch& first = batch.ranks.begin()->second;
+    if (first.backward.size() == 2 * first.micro.size())
+      one.details.emplace_back("backward() was called twice as often as the loss was computed");
+    one.details.emplace_back("gradients are larger or smaller by the same ratio");
+    one.next =
+        "divide the summed loss by the number of supervised tokens of the whole step; data parallelism already "
+        "divides by the number of ranks";
+    one.component = "loss";
+    one.capture = first.micro.front().call->loss;
+    into_.add(std::move(one));
+  }
+
+  CaptureLoader& loader_;
+  Observations& into_;
+  std::map<std::int64_t, StepBatch> steps_;
+};
+
+}  // namespace
+
+std::size_t examine_scale(const Subject& subject, CaptureLoader& loader, const std::vector<LossCall>& calls,
+                          Observations& into) {
+  ScaleExaminer examiner(loader, into);
+  std::set<int> ranks;
+  for (const LossCall& call : calls) {
+    examiner.add(call);
+    ranks.insert(call.rank);
+  }
+  for (const std::int64_t step : subject.captures().steps()) {
+    for (const Capture* capture : subject.captures().select("backward.loss", step)) {
+      if (ranks.contains(capture->rank)) examiner.add_backward(*capture);
+    }
+  }
+  std::set<int> parallel;
+  for (const ReplicaSet& set : replica_sets(captured_steps(subject.captures()), loader, false)) {
+    if (set.data_parallel) parallel.insert(set.ranks.begin(), set.ranks.end());
+  }
+  return examiner.examine(!parallel.empty() && parallel == ranks);
+}
+
+}  // namespace plumbline::checks

@@ -1,0 +1,32 @@
+// How much each rank reduced in each step: elements that went through all_reduce and reduce_scatter, so that a missing
+// or extra one shows.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "checks/subject.hpp"
+
+namespace plumbline::checks {
+
+class ReducedElements {
+ public:
+  explicit ReducedElements(const Subject& subject) : subject_(subject) {}
+
+  // One sentence on the step, next to the rank's other steps; empty where the traces say nothing.
+  std::string sentence(int rank, std::int64_t step);
+
+ private:
+  struct Reduced {
+    std::uint64_t calls = 0;
+    std::uint64_t elements = 0;
+    bool operator==(const Reduced&) const = default;
+  };
+  const std::map<std::int64_t, Reduced>& of_rank(int rank);
+
+  const Subject& subject_;
+  std::map<int, std::map<std::int64_t, Reduced>> ranks_;
+};
+
+}  // namespace plumbline::checks
