@@ -1,0 +1,156 @@
+#include "checks/replicas.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "checks/testing/fake_rank.hpp"
+#include "checks/testing/toy_training.hpp"
+
+namespace plumbline::checks {
+namespace {
+
+using reader::testing::open_run;
+using reader::testing::TempDir;
+using recorder::Dtype;
+using testing::CaptureJob;
+using testing::FakeRank;
+using testing::Op;
+using testing::ToyParameter;
+using testing::ToyTraining;
+
+// `reduces` tells whether a rank all-reduces in a step.
+void traces(const std::string& directory, const std::function<bool(int rank, int step)>& reduces) {
+  for (const int rank : {0, 1}) {
+    FakeRank fake(directory, rank, 2);
+    const auto world = fake.group("0", "default_pg", "0,1", rank);
+    for (int step = 0; step < 4; ++step) {
+      if (reduces(rank, step)) fake.whole_call(10 * step + 1, 10 * step + 2, world, Op::kAllReduce, {.count = 48});
+      fake.step(10 * step + 3, 10 * step + 4);
+    }
+    fake.exit(0);
+  }
+}
+
+Verdict verdict_of(
+    const std::vector<ToyTraining>& ranks,
+    const std::function<bool(int rank, int step)>& reduces = [](int, int) { return true; }) {
+  const TempDir directory;
+  traces(directory.path(), reduces);
+  for (const ToyTraining& toy : ranks) toy.write(directory.path());
+  const reader::Run run = open_run(directory.path());
+  return check_replicas(Subject(run));
+}
+
+std::string said(const Verdict& verdict) {
+  std::string text = verdict.reason;
+  for (const Finding& finding : verdict.findings) {
+    text += "\n  " + finding.title;
+    for (const std::string& detail : finding.details) text += "\n    " + detail;
+  }
+  return text;
+}
+
+TEST(ReplicasTest, RanksThatAgreePass) {
+  const Verdict verdict = verdict_of({{.rank = 0, .replicas = {0, 1}}, {.rank = 1, .replicas = {0, 1}}});
+  EXPECT_EQ(verdict.status, Status::kPass) << said(verdict);
+}
+
+TEST(ReplicasTest, GradientsThatNobodySummed) {
+  const auto no_sum = [](int, int step) { return step != 2; };
+  ToyTraining other{.rank = 1, .replicas = {0, 1}};
+  other.before_step = [](int step, ToyParameter& p) {
+    if (step == 2 && p.name == "head.weight") p.grad[3] += 0.01F;
+  };
+  const Verdict verdict = verdict_of({{.rank = 0, .replicas = {0, 1}}, other}, no_sum);
+  ASSERT_EQ(verdict.status, Status::kFail) << said(verdict);
+  EXPECT_EQ(
+      verdict.findings[0].title,
+      "step 2, ranks 0-1: head.weight has other gradients on its replicas: no collective made them equal before the "
+      "step");
+  const auto& details = verdict.findings[0].details;
+  EXPECT_NE(std::find(details.begin(), details.end(),
+                      "rank 0 called no all_reduce and no reduce_scatter in step 2; in most of its other steps 48 "
+                      "elements in 1 calls"),
+            details.end())
+      << said(verdict);
+}
+
+TEST(ReplicasTest, ModelsThatBeganApart) {
+  const Verdict verdict = verdict_of({{.rank = 0, .seed = 1, .replicas = {0, 1}, .lr = 1e-3, .weight_decay = 0},
+                                      {.rank = 1, .seed = 2, .replicas = {0, 1}, .lr = 1e-3, .weight_decay = 0}});
+  ASSERT_EQ(verdict.status, Status::kFail) << said(verdict);
+  EXPECT_EQ(verdict.findings[0].title,
+            "step 0, ranks 0-1: layer.weight differs between its replicas before the first captured step: they began "
+            "apart");
+  EXPECT_NE(said(verdict).find("gradients are equal"), std::string::npos) << said(verdict);
+  EXPECT_NE(said(verdict).find("the difference is the same after step 3"), std::string::npos) << said(verdict);
+}
+
+TEST(ReplicasTest, UndeclaredOnesAreKnownByTheirBits) {
+  ToyTraining other{.rank = 1};
+  other.before_step = [](int step, ToyParameter& p) {
+    if (step >= 1 && p.name == "head.weight") p.grad[0] = -p.grad[0];
+  };
+  const Verdict verdict = verdict_of({{.rank = 0}, other});
+  ASSERT_EQ(verdict.status, Status::kFail) << said(verdict);
+  EXPECT_EQ(verdict.findings[0].title.find("step 1, ranks 0-1: head.weight has other gradients"), 0u) << said(verdict);
+  // Drawn apart, they are no replicas.
+  EXPECT_EQ(verdict_of({{.rank = 0, .seed = 1}, {.rank = 1, .seed = 2, .data_seed = 2}}).status, Status::kNotEvaluated);
+}
+
+// A bias that tensor parallelism divides begins with zeros on all ranks, and goes its own way on each.
+TEST(ReplicasTest, ConstantsProveNothing) {
+  std::vector<ToyTraining> ranks{{.rank = 0, .seed = 1, .data_seed = 1}, {.rank = 1, .seed = 2, .data_seed = 2}};
+  for (ToyTraining& toy : ranks) {
+    toy.before_step = [](int step, ToyParameter& p) {
+      if (step == 0 && p.name == "head.weight") std::fill(p.values.begin(), p.values.end(), 0.0F);
+    };
+  }
+  EXPECT_EQ(verdict_of(ranks).status, Status::kNotEvaluated) << said(verdict_of(ranks));
+  // Nor do those of a norm, unless the ranks share something that is no constant.
+  for (ToyTraining& toy : ranks) {
+    toy.before_step = [](int step, ToyParameter& p) {
+      if (p.name != "head.weight") return;
+      p.module = "LayerNorm";
+      if (step == 0) std::fill(p.values.begin(), p.values.end(), 1.0F);
+    };
+  }
+  EXPECT_EQ(verdict_of(ranks).status, Status::kNotEvaluated) << said(verdict_of(ranks));
+  ranks[1].seed = 1;
+  EXPECT_EQ(verdict_of(ranks).status, Status::kFail) << said(verdict_of(ranks));
+}
+
+TEST(ReplicasTest, LearningRatesThatPart) {
+  const Verdict verdict = verdict_of({{.rank = 0, .replicas = {0, 1}}, {.rank = 1, .replicas = {0, 1}, .lr = 2e-3}});
+  ASSERT_EQ(verdict.status, Status::kFail);
+  EXPECT_NE(said(verdict).find("is updated with another learning rate: 0.001 on rank 0, 0.002 on rank 1"),
+            std::string::npos)
+      << said(verdict);
+}
+
+Verdict with_data(const std::vector<std::int64_t>& first, const std::vector<std::int64_t>& second) {
+  const TempDir directory;
+  traces(directory.path(), [](int, int) { return true; });
+  for (const int rank : {0, 1}) {
+    ToyTraining{.rank = rank, .steps = 2, .replicas = {0, 1}}.write(directory.path());
+    std::filesystem::rename(directory / ("captures/rank" + std::to_string(rank) + ".plc"),
+                            directory / ("captures/steps" + std::to_string(rank) + ".plc"));
+    CaptureJob job(directory.path(), rank);
+    job.tensor("input_ids", "model", 0, Dtype::kInt64, {2, 2}, testing::bytes_of(rank == 0 ? first : second));
+    job.finish();
+  }
+  const reader::Run run = open_run(directory.path());
+  return check_replicas(Subject(run));
+}
+
+TEST(ReplicasTest, DataParallelRanksThatReadTheSameRows) {
+  EXPECT_EQ(with_data({1, 2, 3, 4}, {5, 6, 7, 8}).status, Status::kPass);
+  const Verdict verdict = with_data({1, 2, 3, 4}, {1, 2, 3, 4});
+  ASSERT_EQ(verdict.status, Status::kFail) << said(verdict);
+  EXPECT_EQ(verdict.findings[0].title,
+            "step 0, ranks 0-1: input_ids are the same on data-parallel ranks: they read the same rows");
+}
+
+}  // namespace
+}  // namespace plumbline::checks
