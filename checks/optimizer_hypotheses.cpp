@@ -136,9 +136,12 @@ class Explainer {
           "look at how the optimizer reads the group's weight_decay"};
     }
     if (data_.settings.lr == 0 || !state_agrees()) return std::nullopt;
-    Hypothesis full(data_);
-    full.settings.weight_decay = 1;
-    const Interval interval = solve(data_, without, full);
+    const auto at = [&](double decay) {
+      Hypothesis one(data_);
+      one.settings.weight_decay = decay;
+      return one;
+    };
+    const Interval interval = solve(data_, at, 1);
     // A decay that explains the parameter must be told from a learning rate, which moves all of it.
     if (!interval.holds() || !(interval.low > 0) || !interval.narrow(0.5)) return std::nullopt;
     Hypothesis other(data_);
@@ -163,11 +166,12 @@ class Explainer {
 
   std::optional<Explanation> other_rate() const {
     if (!state_agrees() || data_.rule == &kAdafactor) return std::nullopt;
-    Hypothesis none(data_);
-    none.settings.lr = 0;
-    Hypothesis unit(data_);
-    unit.settings.lr = 1;
-    const Interval interval = solve(data_, none, unit);
+    const auto at = [&](double rate) {
+      Hypothesis one(data_);
+      one.settings.lr = rate;
+      return one;
+    };
+    const Interval interval = solve(data_, at, data_.settings.lr != 0 ? data_.settings.lr : 1);
     if (!interval.holds() || !interval.narrow(1)) return std::nullopt;
     Hypothesis other(data_);
     other.settings.lr = interval.middle();
@@ -190,13 +194,16 @@ class Explainer {
   }
 
   std::optional<Explanation> other_factor() const {
-    Hypothesis none(data_);
-    none.supposition.gradient_factor = 0;
-    const Hypothesis whole(data_);
     const bool squared = data_.rule == &kAdagrad || data_.rule == &kRmsProp;
     const int state = data_.uses[0] && data_.state_after[0].there() ? 0 : -1;
     if (data_.rule == &kAdafactor) return std::nullopt;
-    Interval interval = solve(data_, none, whole, state);
+    // A sum of squares depends linearly on the square of the factor.
+    const auto at = [&](double x) {
+      Hypothesis one(data_);
+      one.supposition.gradient_factor = squared ? std::sqrt(std::max(x, 0.0)) : x;
+      return one;
+    };
+    Interval interval = solve(data_, at, 1, state);
     if (!interval.holds() || !interval.narrow(0.5)) return std::nullopt;
     if (squared) {
       if (interval.low < 0) return std::nullopt;

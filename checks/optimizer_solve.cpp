@@ -26,12 +26,11 @@ const std::vector<Bounded>& results(const Predicted& predicted, int state) {
   return state < 0 ? predicted.param : predicted.state[static_cast<std::size_t>(state)];
 }
 
-}  // namespace
-
-Interval solve(const ParameterData& data, const Hypothesis& at_zero, const Hypothesis& at_one, int state) {
+// Of x in units of `scale`; `widening` is a factor on the bounds.
+Interval solve_once(const ParameterData& data, const HypothesisAt& at, double scale, int state, double widening) {
   Interval interval;
   std::vector<Line> lines;
-  predict(data, at_zero, [&](const RuleInputs&, const Predicted& predicted, std::size_t) {
+  predict(data, at(0), [&](const RuleInputs&, const Predicted& predicted, std::size_t) {
     for (const Bounded& one : results(predicted, state)) lines.push_back({one.value, 0, one.error});
   });
   const RawTensor& after = state < 0 ? data.after : data.state_after[static_cast<std::size_t>(state)];
@@ -39,15 +38,28 @@ Interval solve(const ParameterData& data, const Hypothesis& at_zero, const Hypot
   std::vector<double> actual;
   after.decode(0, after.count(), actual);
   std::size_t place = 0;
-  predict(data, at_one, [&](const RuleInputs&, const Predicted& predicted, std::size_t) {
+  predict(data, at(scale), [&](const RuleInputs&, const Predicted& predicted, std::size_t) {
     for (const Bounded& one : results(predicted, state)) {
       Line& line = lines[place];
       line.slope = one.value - line.at_zero;
-      line.error = std::max(line.error, one.error);
+      line.error = std::max(line.error, one.error) * widening;
       narrow_down(interval, line, actual[place++]);
     }
   });
   return interval;
+}
+
+Interval scaled(const Interval& interval, double scale) {
+  return {std::min(interval.low * scale, interval.high * scale), std::max(interval.low * scale, interval.high * scale),
+          interval.bounded};
+}
+
+}  // namespace
+
+Interval solve(const ParameterData& data, const HypothesisAt& at, double scale, int state) {
+  const Interval about = scaled(solve_once(data, at, scale, state, 64), scale);
+  if (!about.holds() || about.middle() == 0 || !std::isfinite(about.middle())) return about;
+  return scaled(solve_once(data, at, about.middle(), state, 1), about.middle());
 }
 
 double plain_value(const Interval& interval) {

@@ -21,9 +21,11 @@ struct Interval {
   bool narrow(double share) const { return holds() && (high - low) <= share * std::fabs(middle()); }
 };
 
-// For a result that depends linearly on x: `at_zero` and `at_one` are the hypotheses of x = 0 and x = 1. Of the
-// parameter (state < 0) or of a state. A result that depends on the square of x gives the interval of the square.
-Interval solve(const ParameterData& data, const Hypothesis& at_zero, const Hypothesis& at_one, int state = -1);
+// For a result that depends linearly on x, of the parameter (state < 0) or of a state; `at` makes the hypothesis of an
+// x, and `scale` is a guess of its size. The bound of an element grows with x, so the answer is looked for twice: first
+// with wide bounds, then with those at the place that was found.
+using HypothesisAt = std::function<Hypothesis(double x)>;
+Interval solve(const ParameterData& data, const HypothesisAt& at, double scale, int state = -1);
 
 // The number that a person would have meant: a whole one or its reciprocal, when the interval holds one.
 double plain_value(const Interval& interval);

@@ -66,7 +66,7 @@ TEST(ReplicasTest, GradientsThatNobodySummed) {
   ASSERT_EQ(verdict.status, Status::kFail) << said(verdict);
   EXPECT_EQ(
       verdict.findings[0].title,
-      "step 2, ranks 0-1: head.weight has other gradients on its replicas: no collective made them equal before the "
+      "step 2, ranks 0,1: head.weight has other gradients on its replicas: no collective made them equal before the "
       "step");
   const auto& details = verdict.findings[0].details;
   EXPECT_NE(std::find(details.begin(), details.end(),
@@ -81,7 +81,7 @@ TEST(ReplicasTest, ModelsThatBeganApart) {
                                       {.rank = 1, .seed = 2, .replicas = {0, 1}, .lr = 1e-3, .weight_decay = 0}});
   ASSERT_EQ(verdict.status, Status::kFail) << said(verdict);
   EXPECT_EQ(verdict.findings[0].title,
-            "step 0, ranks 0-1: layer.weight differs between its replicas before the first captured step: they began "
+            "step 0, ranks 0,1: head.weight differs between its replicas before the first captured step: they began "
             "apart");
   EXPECT_NE(said(verdict).find("gradients are equal"), std::string::npos) << said(verdict);
   EXPECT_NE(said(verdict).find("the difference is the same after step 3"), std::string::npos) << said(verdict);
@@ -94,7 +94,7 @@ TEST(ReplicasTest, UndeclaredOnesAreKnownByTheirBits) {
   };
   const Verdict verdict = verdict_of({{.rank = 0}, other});
   ASSERT_EQ(verdict.status, Status::kFail) << said(verdict);
-  EXPECT_EQ(verdict.findings[0].title.find("step 1, ranks 0-1: head.weight has other gradients"), 0u) << said(verdict);
+  EXPECT_EQ(verdict.findings[0].title.find("step 1, ranks 0,1: head.weight has other gradients"), 0u) << said(verdict);
   // Drawn apart, they are no replicas.
   EXPECT_EQ(verdict_of({{.rank = 0, .seed = 1}, {.rank = 1, .seed = 2, .data_seed = 2}}).status, Status::kNotEvaluated);
 }
@@ -149,7 +149,7 @@ TEST(ReplicasTest, DataParallelRanksThatReadTheSameRows) {
   const Verdict verdict = with_data({1, 2, 3, 4}, {1, 2, 3, 4});
   ASSERT_EQ(verdict.status, Status::kFail) << said(verdict);
   EXPECT_EQ(verdict.findings[0].title,
-            "step 0, ranks 0-1: input_ids are the same on data-parallel ranks: they read the same rows");
+            "step 0, ranks 0,1: input_ids are the same on data-parallel ranks: they read the same rows");
 }
 
 }  // namespace
