@@ -102,6 +102,15 @@ struct CommBatch : BatchHeader {
   Column group;
 };
 
+struct DeviceWorkBatch : BatchHeader {
+  Column tag;  // see recorder/event.hpp
+  Column duration_ns;
+  Column name, parent;  // text; handle of a range or id of a collective
+  Column bytes, stream, correlation;
+};
+
+inline recorder::DeviceWork device_work_of(std::uint64_t tag) { return static_cast<recorder::DeviceWork>(tag & 0xff); }
+inline std::uint64_t device_of_work(std::uint64_t tag) { return tag >> 8 & 0xff; }
 inline double as_double(std::uint64_t bits) { return std::bit_cast<double>(bits); }
 inline Op op_of(std::uint64_t tag) { return static_cast<Op>(tag & 0xff); }
 inline ReduceOp reduce_op_of(std::uint64_t tag) { return static_cast<ReduceOp>(tag >> 8 & 0xff); }
@@ -118,7 +127,8 @@ inline constexpr Kinds kSteps = 1u << 4;
 inline constexpr Kinds kStepGroups = 1u << 5;
 inline constexpr Kinds kSamples = 1u << 6;
 inline constexpr Kinds kComms = 1u << 7;
-inline constexpr Kinds kEverything = (1u << 8) - 1;
+inline constexpr Kinds kDeviceWorks = 1u << 8;
+inline constexpr Kinds kEverything = (1u << 9) - 1;
 
 // What to read. Batches that lie wholly outside [from_ns, to_ns] (the trace's own CLOCK_MONOTONIC, both ends included)
 // are left out; the others come whole, so a row must still be tested: contains().
@@ -141,6 +151,7 @@ struct FrameView {
   std::span<const StepGroupBatch> step_groups = {};
   std::span<const SampleBatch> samples = {};
   std::span<const CommBatch> comms = {};
+  std::span<const DeviceWorkBatch> device_works = {};
   std::span<const EvictedRange> evicted = {};  // all stretches known to be missing before this frame, or anywhere
   std::uint64_t offset = 0;                    // of the frame in the file
   bool from_ring = false;  // taken from the ring file: what the writer had not written yet when the process died

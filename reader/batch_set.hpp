@@ -17,6 +17,7 @@ struct BatchSet {
   std::vector<StepGroupBatch> step_groups;
   std::vector<SampleBatch> samples;
   std::vector<CommBatch> comms;
+  std::vector<DeviceWorkBatch> device_works;
 
   // Calls visit(vector of batches, type) for each type.
   template <class Self, class Visit>
@@ -29,6 +30,7 @@ struct BatchSet {
     visit(self.step_groups, kStepGroups);
     visit(self.samples, kSamples);
     visit(self.comms, kComms);
+    visit(self.device_works, kDeviceWorks);
   }
 
   void clear() {
@@ -46,7 +48,9 @@ struct BatchSet {
         if (batch.ring == ring) batch.generation = generation;
     });
   }
-  FrameView view() const { return {allocations, collectives, marks, ranges, steps, step_groups, samples, comms}; }
+  FrameView view() const {
+    return {allocations, collectives, marks, ranges, steps, step_groups, samples, comms, device_works};
+  }
 };
 
 // The least and the greatest of some times; rows may be slightly out of order, so all are looked at.

@@ -194,6 +194,18 @@ DecodedFrame::Taken DecodedFrame::add(const trace::Message& message, std::size_t
         b.group = columns(t.group());
       });
     }
+    case trace::Body::DeviceWorks: {
+      const trace::DeviceWorks& t = *message.body_as_DeviceWorks();
+      return add_batch(batches_.device_works, kDeviceWorks, t, request, [&](DeviceWorkBatch& b, Columns& columns) {
+        b.tag = columns(t.tag());
+        b.duration_ns = columns(t.duration_ns());
+        b.name = columns(t.name());
+        b.parent = columns(t.parent());
+        b.bytes = columns(t.bytes());
+        b.stream = columns(t.stream());
+        b.correlation = columns(t.correlation());
+      });
+    }
     default:
       return Taken::kNotEvents;
   }

@@ -26,6 +26,7 @@ void RowMerger::start(const FrameView& frame) {
   add(frame.step_groups, kStepGroups);
   add(frame.samples, kSamples);
   add(frame.comms, kComms);
+  add(frame.device_works, kDeviceWorks);
   std::make_heap(heap_.begin(), heap_.end(), later);
 }
 

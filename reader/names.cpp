@@ -20,7 +20,7 @@ using recorder::Source;
 // The tables follow the enumerations' order; a number from a newer trace falls off their end.
 constexpr std::string_view kUnknown = "unknown";
 
-constexpr std::array<std::string_view, 21> kKinds = {"none",
+constexpr std::array<std::string_view, 22> kKinds = {"none",
                                                      "skip",
                                                      "alloc",
                                                      "free",
@@ -40,7 +40,8 @@ constexpr std::array<std::string_view, 21> kKinds = {"none",
                                                      "text",
                                                      "fact",
                                                      "sample",
-                                                     "comm"};
+                                                     "comm",
+                                                     "device_work"};
 constexpr std::array<std::string_view, 8> kSources = {
     "cpu",          "cuda_malloc",   "cuda_malloc_async", "cuda_host",
     "cuda_managed", "caching_block", "caching_segment",   "nccl_internal"};
@@ -77,6 +78,7 @@ constexpr std::array<std::string_view, 2> kLayers = {"c10d", "nccl"};
 constexpr std::array<std::string_view, 5> kOutcomes = {"pending", "completed", "failed", "raised", "captured"};
 constexpr std::array<std::string_view, 6> kCounters = {"resident_bytes", "cgroup_bytes",     "gpu_used_bytes",
                                                        "graph_launches", "cgroup_oom_kills", "garbage_collection_ns"};
+constexpr std::array<std::string_view, 3> kDeviceWorkNames = {"kernel", "copy", "memset"};
 constexpr std::array<std::string_view, 7> kCommEvents = {"init",  "split",  "finalize", "destroy",
                                                          "abort", "revoke", "shrink"};
 
@@ -86,7 +88,7 @@ constexpr std::string_view named(const std::array<std::string_view, N>& names, E
   return index < N ? names[index] : kUnknown;
 }
 
-static_assert(named(kKinds, Kind::kComm) == "comm");
+static_assert(named(kKinds, Kind::kDeviceWork) == "device_work");
 static_assert(named(kKinds, Kind::kStepGroup) == "step_group");
 static_assert(named(kOps, Op::kGroupCall) == "group_call");
 static_assert(named(kOps, Op::kBarrier) == "barrier");
@@ -108,6 +110,7 @@ std::string_view name_of(Layer layer) { return named(kLayers, layer); }
 std::string_view name_of(Outcome outcome) { return named(kOutcomes, outcome); }
 std::string_view name_of(Counter counter) { return named(kCounters, counter); }
 std::string_view name_of(CommEvent event) { return named(kCommEvents, event); }
+std::string_view name_of(recorder::DeviceWork work) { return named(kDeviceWorkNames, work); }
 
 std::optional<Kind> kind_named(std::string_view name) {
   for (std::size_t index = 0; index < kKinds.size(); ++index) {

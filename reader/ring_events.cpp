@@ -186,6 +186,11 @@ void RingEvents::take_record(const RecordHeader& header, const std::byte* bytes,
                       extend(r.code), r.group});
       break;
     }
+    case Kind::kDeviceWork: {
+      const auto r = record_at<recorder::DeviceWorkRecord>(bytes);
+      rows.device_works.put({time, tag, r.duration_ns, r.name, r.parent, r.bytes, r.stream, r.correlation});
+      break;
+    }
     case Kind::kGroup:
       define_group(bytes, definitions);
       break;
@@ -235,6 +240,9 @@ void RingEvents::add_batches(const RingSnapshot::Ring& ring, const RingRows& row
   add(batches_.samples, rows.samples, [&](SampleBatch& b) { point(rows.samples, b, b.time_ns, b.counter, b.value); });
   add(batches_.comms, rows.comms, [&](CommBatch& b) {
     point(rows.comms, b, b.time_ns, b.event, b.comm, b.parent, b.unique_id_hash, b.rank, b.size, b.code, b.group);
+  });
+  add(batches_.device_works, rows.device_works, [&](DeviceWorkBatch& b) {
+    point(rows.device_works, b, b.time_ns, b.tag, b.duration_ns, b.name, b.parent, b.bytes, b.stream, b.correlation);
   });
 }
 

@@ -47,6 +47,7 @@ class RingEvents {
     Rows<15> step_groups;
     Rows<3> samples;
     Rows<9> comms;
+    Rows<8> device_works;
   };
   void take_ring(const RingSnapshot::Ring& ring, std::uint64_t from, Definitions& definitions);
   void take_record(const recorder::RecordHeader& header, const std::byte* bytes, RingRows& rows,

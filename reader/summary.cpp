@@ -78,6 +78,7 @@ class Gatherer {
     for (const CollectiveBatch& batch : frame.collectives) events(Kind::kCollective) += batch.count;
     for (const StepGroupBatch& batch : frame.step_groups) events(Kind::kStepGroup) += batch.count;
     for (const CommBatch& batch : frame.comms) events(Kind::kComm) += batch.count;
+    for (const DeviceWorkBatch& batch : frame.device_works) events(Kind::kDeviceWork) += batch.count;
     for (const SampleBatch& batch : frame.samples) {
       events(Kind::kSample) += batch.count;
       for (std::size_t i = 0; i < batch.count; ++i)

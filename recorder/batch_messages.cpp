@@ -77,4 +77,12 @@ void Batches::write_comms() {
   comms_.clear();
 }
 
+void Batches::write_device_works() {
+  const auto c = columns_of(builder_, device_works_.columns);
+  builder_.finish(trace::CreateDeviceWorks(builder_.fbb(), ring_, device_works_.count, c[0], c[1], c[2], c[3], c[4],
+                                           c[5], c[6], c[7]),
+                  messages_);
+  device_works_.clear();
+}
+
 }  // namespace plumbline::recorder

@@ -73,6 +73,9 @@ void Batches::add(const RecordHeader& record) {
     case Kind::kComm:
       add_comm(reinterpret_cast<const CommRecord&>(record));
       break;
+    case Kind::kDeviceWork:
+      add_device_work(reinterpret_cast<const DeviceWorkRecord&>(record));
+      break;
   }
   summary_.note(record.kind, record.time_ns);
 }
@@ -98,6 +101,7 @@ void Batches::end_ring() {
   if (step_groups_.count != 0) write_step_groups();
   if (samples_.count != 0) write_samples();
   if (comms_.count != 0) write_comms();
+  if (device_works_.count != 0) write_device_works();
 }
 
 void Batches::add_allocation(const AllocRecord& r) {
@@ -142,6 +146,11 @@ void Batches::add_sample(const SampleRecord& r) {
 void Batches::add_comm(const CommRecord& r) {
   comms_.add(r.header.kind, {low_bits(r.header.tag, 0, 8), r.header.time_ns, r.comm, r.parent, r.unique_id_hash,
                              sign_extended(r.rank), sign_extended(r.size), sign_extended(r.code), r.group});
+}
+
+void Batches::add_device_work(const DeviceWorkRecord& r) {
+  device_works_.add(r.header.kind, {r.header.tag, r.header.time_ns, r.duration_ns, r.name, r.parent, r.bytes, r.stream,
+                                    r.correlation});
 }
 
 }  // namespace plumbline::recorder

@@ -77,6 +77,7 @@ class Batches {
   void add_step_group(const StepGroupRecord& record);
   void add_sample(const SampleRecord& record);
   void add_comm(const CommRecord& record);
+  void add_device_work(const DeviceWorkRecord& record);
 
   void write_allocations();
   void write_collectives();
@@ -86,6 +87,7 @@ class Batches {
   void write_step_groups();
   void write_samples();
   void write_comms();
+  void write_device_works();
 
   MarkTimes mark_times_;
   std::uint32_t ring_ = 0;
@@ -100,6 +102,7 @@ class Batches {
   Rows<15> step_groups_;
   Rows<3> samples_;
   Rows<9> comms_;
+  Rows<8> device_works_;
 };
 
 }  // namespace plumbline::recorder

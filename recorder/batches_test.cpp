@@ -226,6 +226,25 @@ TEST(Batches, SamplesAndCommunicators) {
   EXPECT_EQ(values(comms->group(), 1), Numbers{9});
 }
 
+TEST(Batches, DeviceWork) {
+  Batches batches;
+  batches.begin_ring(0);
+  const DeviceWorkRecord work{{9, Kind::kDeviceWork, slots_of<DeviceWorkRecord>(), 0, 1u << 8}, 5, 6, 7, 8, 3, 4, 0};
+  batches.add(work.header);
+  MessageBuffer buffer;
+  batches.append_to(buffer);
+  const auto messages = messages_in(buffer);
+  ASSERT_EQ(messages.size(), 1u);
+  const auto* works = messages[0]->body_as_DeviceWorks();
+  ASSERT_NE(works, nullptr);
+  EXPECT_EQ(values(works->time_ns(), 1), Numbers{9});
+  EXPECT_EQ(values(works->tag(), 1), Numbers{1u << 8});
+  EXPECT_EQ(values(works->duration_ns(), 1), Numbers{5});
+  EXPECT_EQ(values(works->parent(), 1), Numbers{7});
+  EXPECT_EQ(values(works->bytes(), 1), Numbers{8});
+  EXPECT_EQ(values(works->stream(), 1), Numbers{3});
+}
+
 TEST(Batches, EachRingHasItsOwnAndDefinitionsAreLeftOut) {
   Batches batches;
   batches.begin_ring(0);

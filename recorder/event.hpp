@@ -39,6 +39,7 @@ enum class Kind : std::uint16_t {
   kFact = 18,             // FactRecord: one "key=value" process fact
   kSample = 19,           // SampleRecord: a counter's value (resident memory, cgroup memory …)
   kComm = 20,             // CommRecord: a communicator's life: init, split, abort, destroy
+  kDeviceWork = 21,       // DeviceWorkRecord: a kernel, copy or memory set that a device has done
 };
 
 // Who allocated. Together with the device index it fills RecordHeader::tag of allocator records.
@@ -244,6 +245,21 @@ struct CommRecord {
   std::int32_t size;
   std::int64_t code;
   std::uint64_t group;  // process group, 0 when not known
+};
+
+enum class DeviceWork : std::uint8_t { kKernel = 0, kCopy, kMemset };
+
+// Told when it is over, so it may stand far behind its time, which is when the device began. tag: DeviceWork in bits
+// 0–7, device in bits 8–15, for a copy CUpti_ActivityMemcpyKind in bits 16–23.
+struct DeviceWorkRecord {
+  RecordHeader header;
+  std::uint64_t duration_ns;
+  std::uint64_t name;    // TextRecord id, of a kernel its mangled name
+  std::uint64_t parent;  // handle of the range or id of the collective inside of which it was launched, 0 not known
+  std::uint64_t bytes;   // of a copy or memory set
+  std::uint32_t stream;  // CUPTI's number
+  std::uint32_t correlation;
+  std::uint64_t reserved;
 };
 
 template <class T>

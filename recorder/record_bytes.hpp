@@ -43,6 +43,8 @@ constexpr std::size_t struct_bytes(Kind kind) noexcept {
       return sizeof(SampleRecord);
     case Kind::kComm:
       return sizeof(CommRecord);
+    case Kind::kDeviceWork:
+      return sizeof(DeviceWorkRecord);
   }
   return 0;
 }

@@ -47,6 +47,9 @@ struct PlumblineHost {
   plumbline::recorder::CaptureWish (*capture_wish)(const char* probe);
   std::uint64_t (*capture_hash)(const void* data, std::size_t bytes);  // CaptureHash::kXxh3
   bool (*nan_fill)();                                                  // parameters, before they are loaded
+  // What the calling thread launches on a device in between belongs to the range or operator of this handle.
+  void (*begin_launches)(std::uint64_t handle);
+  void (*end_launches)();
 };
 
 struct PlumblineAdapter {

@@ -13,6 +13,7 @@ namespace plumbline::shim {
   X(kHookCudaMalloc, "CUDA runtime allocation calls")      \
   X(kHookCachingAllocator, "CUDA caching allocator trace") \
   X(kHookCudaGraph, "CUDA graph launches")                 \
+  X(kHookDeviceWork, "device work (CUPTI)")                \
   X(kHookNccl, "NCCL C API")                               \
   X(kHookRange, "ranges (at::RecordFunction, USER_SCOPE)") \
   X(kHookStep, "optimizer steps")                          \

@@ -63,6 +63,7 @@ void PerfettoProcess::write(std::int32_t pid, std::int32_t order) {
   write_logical_steps();
   write_threads();
   write_collectives();
+  write_device_works();
   write_allocated();
   write_resident();
   write_ending();

@@ -29,6 +29,7 @@ class PerfettoProcess {
   void write_threads();
   void write_logical_steps();
   void write_collectives();
+  void write_device_works();
   void write_allocated();
   void write_resident();
   void write_ending();

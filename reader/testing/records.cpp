@@ -177,6 +177,9 @@ std::vector<std::string> rows_of(const Trace& trace, const Query& query) {
         case kSamples:
           kind = Kind::kSample;
           break;
+        case kDeviceWorks:
+          kind = Kind::kDeviceWork;
+          break;
         default:
           kind = Kind::kComm;
           break;

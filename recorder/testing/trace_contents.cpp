@@ -136,6 +136,11 @@ class Collector {
         for (const auto* m : *message.body_as_Modules()->modules())
           out_.modules.push_back({m->begin(), m->end(), m->file_offset(), text(m->path()), text(m->build_id())});
         break;
+      case trace::Body::DeviceWorks: {
+        const auto& b = *message.body_as_DeviceWorks();
+        plain_rows(Kind::kDeviceWork, b, b.tag(), b.parent(), b.duration_ns());
+        break;
+      }
       case trace::Body::Captures:  // in files of their own
       case trace::Body::NONE:
         throw std::runtime_error("a message without a body");

@@ -4,6 +4,7 @@
 #include "recorder/captures.hpp"
 #include "recorder/recorder.hpp"
 #include "shim/core/activation.hpp"
+#include "shim/cupti/device_recording.hpp"
 #include "shim/stacks/allocation_stacks.hpp"
 
 namespace plumbline::shim {
@@ -68,6 +69,8 @@ constinit PlumblineHost host = {
     [](const char* probe) { return capture_plan().wish(or_empty(probe)); },
     recorder::capture_hash,
     [] { return settings_in_force().nan_fill; },
+    [](std::uint64_t handle) { cupti::begin_launches(handle); },
+    [] { cupti::end_launches(); },
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "shim/core/facts.hpp"
 #include "shim/core/hook_report.hpp"
 #include "shim/core/immediate_exit.hpp"
+#include "shim/cupti/device_recording.hpp"
 #include "shim/python/call_site.hpp"
 #include "shim/stacks/take_stacks.hpp"
 
@@ -34,6 +35,7 @@ void after_fork_in_child() noexcept {
   forget_reported_libraries();
   python::forget_call_sites();
   stacks::forget_left_stacks();
+  cupti::forget_devices();
   if (is_open()) gate.store(Gate::kForked, std::memory_order_relaxed);
 }
 

@@ -15,6 +15,7 @@
 #include "shim/cuda/driver.hpp"
 #include "shim/cuda/hook_report.hpp"
 #include "shim/cuda/runtime_function.hpp"
+#include "shim/cupti/device_recording.hpp"
 #include "shim/nccl/nccl_thread.hpp"
 
 namespace plumbline::shim::cuda {
@@ -57,6 +58,7 @@ int allocate(RuntimeFunction& function, const void* site, Source source, void** 
   const int code = real(address, size, rest...);
   const int saved_errno = errno;
   if (may_record(kHookCudaMalloc)) {
+    cupti::record_devices();
     if (code != 0) {
       push(Kind::kAllocFailed, source, found.for_nccl, nullptr, size);
     } else if (address != nullptr && *address != nullptr) {

@@ -8,6 +8,7 @@
 
 #include "recorder/recorder.hpp"
 #include "shim/core/activation.hpp"
+#include "shim/cupti/device_recording.hpp"
 #include "shim/nccl/collective_call.hpp"
 #include "shim/nccl/comms.hpp"
 #include "shim/nccl/nccl_functions.hpp"
@@ -61,7 +62,9 @@ int collective(Function function, const void* site, const NcclCall& call, Argume
   if (forwarded == nullptr) return kSystemError;
   if (!may_record(function, site, true)) return forwarded(arguments...);
   const CallTicket ticket = begin_collective(call, __builtin_frame_address(0));
+  cupti::begin_launches(ticket.id);
   const int code = call_inside(forwarded, arguments...);
+  cupti::end_launches();
   end_collective(ticket, code);
   return code;
 }
@@ -83,7 +86,10 @@ int group_end(Function function, const void* site, Arguments... arguments) noexc
   if (forwarded == nullptr) return kSystemError;
   if (nccl_thread.inside != 0) return forwarded(arguments...);
   may_record(function, site, false);
+  // The calls of a group are launched at its end.
+  cupti::begin_launches(nccl_thread.group_call);
   const int code = call_inside(forwarded, arguments...);
+  cupti::end_launches();
   if (end_group(code)) settle_births(code);
   return code;
 }

@@ -85,6 +85,7 @@ void begin_range(RangeContext& context, std::string_view name) {
   context.name = text_id(name);
   context.handle = host().next_id();
   push_range(context, Kind::kRangeBegin);
+  host().begin_launches(context.handle);
 }
 
 std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& function) {
@@ -114,6 +115,7 @@ void on_end(const at::RecordFunction&, at::ObserverContext* opaque) {
     close_step(step);
   } else {
     push_range(*context, Kind::kRangeEnd);
+    if (context->open == open_ranges()) host().end_launches();
     context->open->fetch_sub(1);
   }
 }

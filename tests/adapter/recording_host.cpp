@@ -191,6 +191,8 @@ PlumblineHost table = {
     [](const char*) { return plumbline::recorder::CaptureWish{}; },
     [](const void*, std::size_t) { return std::uint64_t{0}; },
     [] { return false; },
+    [](std::uint64_t) {},
+    [] {},
 };
 
 }  // namespace

@@ -36,6 +36,8 @@ std::uint64_t touch(const reader::FrameView& frame) {
   for (const auto& b : frame.samples) sum += touch(b, {b.counter, b.value});
   for (const auto& b : frame.comms)
     sum += touch(b, {b.event, b.comm, b.parent, b.unique_id_hash, b.rank, b.size, b.code, b.group});
+  for (const auto& b : frame.device_works)
+    sum += touch(b, {b.tag, b.duration_ns, b.name, b.parent, b.bytes, b.stream, b.correlation});
   return sum;
 }
 

@@ -4,6 +4,9 @@
 
 #include "tests/standin/comm.hpp"
 
+// Where the process has the stand-in for CUPTI too, a collective is a kernel.
+extern "C" [[gnu::weak]] void standin_cupti_launch(const char* name);
+
 namespace plumbline::standin {
 namespace {
 
@@ -99,6 +102,7 @@ ncclResult_t run_collective(ncclComm& comm, const Operation& operation) {
   bool equal = true;
   for (int rank = 0; rank < comm.size; ++rank) equal = equal && agree(mine, comm.room.announcement(rank));
   if (equal) take_output(comm, operation);
+  if (standin_cupti_launch != nullptr) standin_cupti_launch("ncclDevKernel");
   if (ncclResult_t code = comm.room.meet(); code != ncclSuccess) return failed(code, "a rank is gone");
   return equal ? ncclSuccess : failed(ncclInvalidArgument, "the ranks called with different arguments");
 }

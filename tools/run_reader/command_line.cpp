@@ -80,8 +80,8 @@ std::string understand(const Raw& raw, Filter& filter) {
     const auto kind = reader::kind_named(name);
     if (!kind || *kind < recorder::Kind::kAlloc) {
       std::string known;
-      for (int number = static_cast<int>(recorder::Kind::kAlloc); number <= static_cast<int>(recorder::Kind::kComm);
-           ++number) {
+      for (int number = static_cast<int>(recorder::Kind::kAlloc);
+           number <= static_cast<int>(recorder::Kind::kDeviceWork); ++number) {
         const auto one = static_cast<recorder::Kind>(number);
         const bool definition =
             one == recorder::Kind::kGroup || one == recorder::Kind::kText || one == recorder::Kind::kFact;

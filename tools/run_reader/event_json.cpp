@@ -98,6 +98,14 @@ void add(JsonLine& line, const reader::Trace& trace, const reader::CommBatch& ba
   if (const reader::Group* group = trace.group(batch.group[row])) line.text("group_name", group->name);
 }
 
+void add(JsonLine& line, const reader::Trace& trace, const reader::DeviceWorkBatch& batch, std::size_t row) {
+  line.text("work", name_of(reader::device_work_of(batch.tag[row])));
+  line.text("name", trace.text(batch.name[row])).number("duration_ns", batch.duration_ns[row]);
+  line.number("device", reader::device_of_work(batch.tag[row])).number("stream", batch.stream[row]);
+  line.number("bytes", batch.bytes[row]).number("parent", batch.parent[row]);
+  line.number("correlation", batch.correlation[row]);
+}
+
 }  // namespace
 
 Kind kind_of(const reader::FrameView& frame, const reader::Row& row) {
@@ -118,6 +126,8 @@ Kind kind_of(const reader::FrameView& frame, const reader::Row& row) {
       return Kind::kSample;
     case reader::kComms:
       return Kind::kComm;
+    case reader::kDeviceWorks:
+      return Kind::kDeviceWork;
     default:
       return Kind::kNone;
   }
@@ -142,6 +152,8 @@ void add_event(JsonLine& line, const reader::Trace& trace, const reader::FrameVi
       return add(line, trace, frame.samples[row.batch], row.row);
     case reader::kComms:
       return add(line, trace, frame.comms[row.batch], row.row);
+    case reader::kDeviceWorks:
+      return add(line, trace, frame.device_works[row.batch], row.row);
     default:
       return;
   }

@@ -35,6 +35,8 @@ reader::Kinds batches_of(recorder::Kind kind) {
       return reader::kSamples;
     case Kind::kComm:
       return reader::kComms;
+    case Kind::kDeviceWork:
+      return reader::kDeviceWorks;
     default:
       return 0;
   }

@@ -94,6 +94,15 @@ std::string words(const reader::Trace&, const reader::CommBatch& batch, std::siz
                      static_cast<std::int64_t>(batch.size[row]), static_cast<std::int64_t>(batch.code[row]));
 }
 
+std::string words(const reader::Trace& trace, const reader::DeviceWorkBatch& batch, std::size_t row) {
+  const std::uint64_t tag = batch.tag[row];
+  std::string text = fmt::format("{} {}, {} on device {}, stream {}", name_of(reader::device_work_of(tag)),
+                                 trace.text(batch.name[row]), duration_text(batch.duration_ns[row]),
+                                 reader::device_of_work(tag), batch.stream[row]);
+  if (batch.bytes[row] != 0) text += ", " + bytes_text(batch.bytes[row]);
+  return text;
+}
+
 }  // namespace
 
 std::string event_text(const reader::Trace& trace, const reader::FrameView& frame, const reader::Row& row) {
@@ -114,6 +123,8 @@ std::string event_text(const reader::Trace& trace, const reader::FrameView& fram
       return words(trace, frame.samples[row.batch], row.row);
     case reader::kComms:
       return words(trace, frame.comms[row.batch], row.row);
+    case reader::kDeviceWorks:
+      return words(trace, frame.device_works[row.batch], row.row);
     default:
       return {};
   }
