@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "shim/torch/host.hpp"
+#include "shim/torch/late_modules.hpp"
 #include "shim/torch/python_api.hpp"
 
 namespace plumbline::shim::adapter {
@@ -32,6 +33,7 @@ PyObject* on_collection(PyObject*, PyObject* const* arguments, PySsize count) {
   } else {
     note_pause(now);
     begun_ns = 0;
+    notice_late_modules();
   }
   return python()->Py_BuildValue("");
 }

@@ -19,7 +19,7 @@ PyObject* enter_step(PyObject*, PyObject* arguments, PyObject*) {
   host().hook_fired(kHookPython);
   ErrorGuard guard;
   record_param_groups(python()->PyTuple_GetItem(arguments, 0), *step);
-  capture_before_step(arguments, *step);
+  if (!guard.drop()) capture_before_step(arguments, *step);
   return guard.drop() ? nullptr : none();
 }
 

@@ -87,10 +87,10 @@ PyObject* loaded_module(const char* name) noexcept {
   return is_instance(modules, python()->PyDict_Type) ? python()->PyDict_GetItemString(modules, name) : nullptr;
 }
 
-bool torch_is_imported() noexcept {
-  PyObject* const torch = loaded_module("torch");
-  if (torch == nullptr) return false;
-  const Ref spec = attribute(torch, "__spec__");
+bool is_imported(const char* name) noexcept {
+  PyObject* const module = loaded_module(name);
+  if (module == nullptr) return false;
+  const Ref spec = attribute(module, "__spec__");
   const Ref initializing = attribute(spec.get(), "_initializing");
   return !initializing || python()->PyObject_IsTrue(initializing.get()) == 0;
 }

@@ -48,6 +48,7 @@ inline constexpr int kSlotCall = 50;  // Py_tp_call
   X(void, Py_IncRef, (PyObject * object))                                                                             \
   X(void, Py_DecRef, (PyObject * object))                                                                             \
   X(PyObject*, Py_BuildValue, (const char* format, ...))                                                              \
+  X(int, Py_AddPendingCall, (int (*function)(void*), void* argument))                                                 \
   X(PyObject*, PyErr_Occurred, ())                                                                                    \
   X(void, PyErr_Clear, ())                                                                                            \
   X(void, PyErr_Fetch, (PyObject * *type, PyObject * *value, PyObject * *trace))                                      \
@@ -179,8 +180,8 @@ Ref attribute(PyObject* object, const char* name) noexcept;
 // A module in sys.modules (borrowed), else null. Never imports, and never waits for an import.
 PyObject* loaded_module(const char* name) noexcept;
 
-// True once `import torch` has come to its end: until then parts of it are missing or half made.
-bool torch_is_imported() noexcept;
+// True once the import of a module has come to its end: until then parts of it are missing or half made.
+bool is_imported(const char* name) noexcept;
 
 // Text of a str, else null. Lives as long as the object.
 const char* text_of(PyObject* object) noexcept;

@@ -32,7 +32,7 @@ void install_python_hooks() noexcept {
   const Python* py = python();
   if (py == nullptr || py->PyGILState_GetThisThreadState() == nullptr) return;
   const Gil gil;
-  if (!gil || done.load(std::memory_order_acquire) || !torch_is_imported()) return;
+  if (!gil || done.load(std::memory_order_acquire) || !is_imported("torch")) return;
   done.store(true, std::memory_order_release);
   install();
 }

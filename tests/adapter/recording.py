@@ -23,6 +23,12 @@ class Recording:
     def record(self, on):
         self.host.host_record(ctypes.c_bool(on))
 
+    def wish(self, full_bytes=0, samples=0, hashed=False, statistics=False):
+        """How much of each probe is captured from here on, at every step; nothing without arguments."""
+        self.host.host_wish(
+            ctypes.c_uint64(full_bytes), ctypes.c_uint64(samples), ctypes.c_bool(hashed), ctypes.c_bool(statistics)
+        )
+
     def take(self):
         return [json.loads(line) for line in self.host.host_take().decode().splitlines()]
 

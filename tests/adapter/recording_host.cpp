@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -167,6 +168,47 @@ void set_exception(const char* type, const char* message) {
   Line("exception").field("type", type).field("message", message).keep();
 }
 
+// What the tests want of each probe; nothing by default.
+plumbline::recorder::CaptureWish wish{};
+
+std::string hexadecimal(const std::uint8_t* bytes, std::size_t count) {
+  std::string text;
+  char digits[3];
+  for (std::size_t i = 0; i < count; ++i) {
+    std::snprintf(digits, sizeof digits, "%02x", bytes[i]);
+    text += digits;
+  }
+  return text;
+}
+
+std::string list(const std::uint64_t* numbers, std::size_t count) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < count; ++i) text += (i > 0 ? "," : "") + std::to_string(numbers[i]);
+  return text + "]";
+}
+
+bool keep_capture(const plumbline::recorder::Capture* c) {
+  Line line("capture");
+  line.field("probe", c->probe)
+      .field("name", c->name)
+      .field("step", std::to_string(c->step))
+      .field("occurrence", std::uint64_t{c->occurrence})
+      .field("key", c->key)
+      .field("dtype", static_cast<std::uint64_t>(c->dtype))
+      .field("amount", static_cast<std::uint64_t>(c->amount))
+      .field("shape", list(c->shape, c->dimensions))
+      .field("indices", list(c->indices, c->index_count))
+      .field("hashed", static_cast<std::uint64_t>(c->hash_kind))
+      .field("data", hexadecimal(c->data, c->data_bytes).c_str())
+      .field("detail", std::string(*c->detail != '\0' ? c->detail : "null"));
+  if (const auto* found = c->statistics) {
+    line.field("sum", found->sum).field("norm", found->norm).field("absmax", found->absmax);
+    line.field("nans", found->nans).field("infs", found->infs).field("zeros", found->zeros);
+  }
+  line.keep();
+  return true;
+}
+
 PlumblineHost table = {
     kPlumblineAdapterVersion,
     sizeof(PlumblineHost),
@@ -185,11 +227,13 @@ PlumblineHost table = {
     [](std::uint64_t) {},
     [](std::uint64_t) {},
     [] { return plumbline::recorder::Level::kOff; },
-    [](const plumbline::recorder::Capture*) { return false; },
+    keep_capture,
     [] {},
-    [](std::int64_t) { return false; },
-    [](const char*) { return plumbline::recorder::CaptureWish{}; },
-    [](const void*, std::size_t) { return std::uint64_t{0}; },
+    [](std::int64_t) { return wish.full_bytes > 0 || wish.samples > 0 || wish.hash; },
+    [](const char*) { return wish; },
+    [](const void* data, std::size_t bytes) {
+      return static_cast<std::uint64_t>(std::hash<std::string_view>()({static_cast<const char*>(data), bytes}));
+    },
     [] { return false; },
     [](std::uint64_t) {},
     [] {},
@@ -217,6 +261,10 @@ const char* host_load(const char* path) {
 }
 
 void host_record(bool on) { recording = on; }
+
+void host_wish(std::uint64_t full_bytes, std::uint64_t samples, bool hash, bool statistics) {
+  wish = {full_bytes, samples, hash, statistics};
+}
 
 // All records so far, one JSON object a line; they are then forgotten.
 const char* host_take() {

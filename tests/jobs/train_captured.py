@@ -1,6 +1,6 @@
 """Trains a tiny model in one of many ways, and keeps its own copies of what each optimizer step starts from and leaves.
 
-    train_captured.py KIND     plain, frozen, closure, accumulate, ddp, fsdp1, fsdp1_flat, fsdp2, fsdp2_tp
+    train_captured.py KIND     plain, frozen, closure, accumulate, ddp, fsdp1, fsdp1_flat, fsdp2, tp
 
 COPIES_DIR gets a pickle a rank: {(step, probe, name): (shape, bytes)}. Sharded tensors are copied whole, so that a block
 can be compared with its place in the whole.
@@ -129,7 +129,9 @@ def train(kind, rank, world):
             copy(step, "param.before", name, parameter)
             if kind != "closure" and parameter.grad is not None:
                 copy(step, "grad", name, parameter.grad)
-        for optimizer in optimizers:
+        # FSDP1 keeps state for its shards only, under names of its own.
+        stateful = [] if kind.startswith("fsdp1") else optimizers
+        for optimizer in stateful:
             copy_state(step, "before", optimizer, model.named_parameters())
         for optimizer in optimizers:
             if kind == "closure":
@@ -140,8 +142,9 @@ def train(kind, rank, world):
                 optimizer.step()
         for name, parameter in named(kind, model):
             copy(step, "param.after", name, parameter)
-        for optimizer in optimizers:
+        for optimizer in stateful:
             copy_state(step, "after", optimizer, model.named_parameters())
+        for optimizer in optimizers:
             optimizer.zero_grad()
         witness.loss(loss)
 
