@@ -185,7 +185,6 @@ def main():
     options.add_argument("--python", required=True)
     options.add_argument("--shim", required=True)
     options.add_argument("--dump-captures", required=True)
-    options.add_argument("--run-reader")
     options = options.parse_args()
     problems = []
     for kind in options.kinds:
