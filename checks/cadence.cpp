@@ -35,6 +35,23 @@ std::vector<double> ranks_of(Durations values) {
   return ranks;
 }
 
+// The test's place drifts into the longer of both sides: the change is where fewest steps are on the wrong side of the
+// middle between both medians.
+std::size_t settled(Durations durations, std::size_t at) {
+  const std::int64_t middle = (median_of(durations.first(at)) + median_of(durations.subspan(at))) / 2;
+  auto wrong = static_cast<std::ptrdiff_t>(
+      std::count_if(durations.begin(), durations.end(), [&](std::int64_t one) { return one <= middle; }));
+  std::ptrdiff_t fewest = wrong;
+  std::size_t best = 0;
+  for (std::size_t i = 0; i < durations.size(); ++i) {
+    wrong += durations[i] > middle ? 1 : -1;
+    if (wrong >= fewest) continue;
+    fewest = wrong;
+    best = i + 1;
+  }
+  return best >= kHeld && best + kHeld <= durations.size() ? best : at;
+}
+
 }  // namespace
 
 std::int64_t median_of(std::vector<std::int64_t> values) {
@@ -61,6 +78,7 @@ std::optional<CadenceChange> slowdown(Durations durations) {
   }
   const double chance = 2 * std::exp(-6 * lowest * lowest / (n * n * n + n * n));
   if (at == 0 || chance > 1e-3) return std::nullopt;
+  at = settled(durations, at);
   CadenceChange change{.at = at, .before = median_of(durations.first(at)), .after = median_of(durations.subspan(at))};
   change.scatter = std::max(scatter_of(durations.first(change.at), change.before),
                             scatter_of(durations.subspan(change.at), change.after));

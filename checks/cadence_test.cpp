@@ -77,5 +77,14 @@ TEST(CadenceTest, WarmUpGoesOnWhileStepsAreSlowButNotForever) {
   EXPECT_EQ(warm_up_steps(joined(steps(30, 900 * kMs, kMs), steps(70, 100 * kMs, kMs))), 20U);
 }
 
+TEST(CadenceTest, TheFirstSlowStepIsFoundThoughMostStepsAreSlow) {
+  std::vector<std::int64_t> durations;
+  for (std::int64_t step = 0; step < 86; ++step)
+    durations.push_back((step < 26 ? 7'000'000 : 110'000'000) + (step * 37 % 11) * 100'000);
+  const auto change = slowdown(durations);
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->at, 26U);
+}
+
 }  // namespace
 }  // namespace plumbline::checks

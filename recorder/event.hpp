@@ -223,6 +223,7 @@ enum class Counter : std::uint32_t {
   kGraphLaunches = 3,        // CUDA graph launches so far: what was captured into a graph ran again
   kCgroupOomKills = 4,       // processes of the cgroup that the kernel has killed for memory, so far
   kGarbageCollectionNs = 5,  // how long one collection of Python's garbage took; told at its end, when it was long
+  kProcessorWaitNs = 6,      // that the training thread could have run but had no processor, so far
 };
 
 // tag: Counter.

@@ -261,6 +261,11 @@ TEST(Recorder, MemoryIsSampled) {
   EXPECT_EQ(trace.events.front().tag, static_cast<std::uint64_t>(Counter::kResidentBytes));
   EXPECT_GT(trace.events.front().a, 1u << 20);
   EXPECT_EQ(trace.threads.at(trace.events.front().ring), "plumbline-write");
+  std::size_t waits = 0;
+  for (const auto& event : trace.events)
+    waits += event.tag == static_cast<std::uint64_t>(Counter::kProcessorWaitNs) ? 1 : 0;
+  EXPECT_GE(waits, 1u);
+  EXPECT_EQ(trace.facts.count("processor.wait_ns"), 1u);
 }
 
 TEST(Recorder, AStalledTrainingThreadIsLookedAt) {

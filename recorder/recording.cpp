@@ -12,6 +12,7 @@
 #include "recorder/clock.hpp"
 #include "recorder/log.hpp"
 #include "recorder/out_of_memory.hpp"
+#include "recorder/processor_wait.hpp"
 
 namespace plumbline::recorder {
 namespace {
@@ -170,19 +171,24 @@ void Recording::tick(std::uint64_t now) {
 }
 
 // Until events have told which thread trains, the one that showed that the process does counts as it.
-void Recording::watch_for_stall(std::uint64_t now) {
-  if (events_.stacks == nullptr) return;
+const RingHeader* Recording::training_ring() const {
   const TrainingThread& training = drain_->training_thread();
-  const RingHeader* ring = nullptr;
-  for (std::uint32_t i = 0; i < rings_.count() && ring == nullptr; ++i) {
+  for (std::uint32_t i = 0; i < rings_.count(); ++i) {
     const RingHeader& candidate = rings_.ring(i);
     const bool trains =
         training.ring() ? *training.ring() == i : candidate.tid == promoter_.load(std::memory_order_relaxed);
     if (trains && candidate.state.load(std::memory_order_acquire) == static_cast<std::uint32_t>(RingState::kActive))
-      ring = &candidate;
+      return &candidate;
   }
+  return nullptr;
+}
+
+void Recording::watch_for_stall(std::uint64_t now) {
+  if (events_.stacks == nullptr) return;
+  const RingHeader* ring = training_ring();
   if (ring == nullptr) return;
-  const auto stalled = stall_.look(now, ring->head.load(std::memory_order_relaxed), training.step_ns());
+  const std::uint64_t step_ns = drain_->training_thread().step_ns();
+  const auto stalled = stall_.look(now, ring->head.load(std::memory_order_relaxed), step_ns);
   if (!stalled) return;
   events_.stacks->take_all(*stalled, ring->tid, drain_->definitions());
   flush(now);
@@ -211,6 +217,7 @@ void Recording::sample(std::uint64_t now) {
   // A count that stays the same says nothing new.
   if (const auto kills = memory_.cgroup_oom_kills(); kills != oom_kills_)
     push(Counter::kCgroupOomKills, oom_kills_ = kills);
+  if (const RingHeader* training = training_ring()) push(Counter::kProcessorWaitNs, processor_wait_ns(training->tid));
 }
 
 bool Recording::flush(std::uint64_t now) {
@@ -242,6 +249,10 @@ void Recording::finish() {
     return;
   }
   const std::uint64_t now = monotonic_ns();
+  if (const RingHeader* training = training_ring()) {
+    if (const auto waited = processor_wait_ns(training->tid))
+      drain_->definitions().add_fact("processor.wait_ns", std::to_string(*waited));
+  }
   if (!flush(now)) return;
   drain_->definitions().add_hooks(now, hooks_.rows(rings_));
   drain_->definitions().add_end(now, exit_);

@@ -56,6 +56,7 @@ class Recording {
   void run();
   std::uint64_t next_interval_ns(std::uint64_t now) noexcept;
   void tick(std::uint64_t now);  // once a second
+  const RingHeader* training_ring() const;
   void watch_for_stall(std::uint64_t now);
   void take_left_stacks(std::uint64_t now);
   void sample(std::uint64_t now);

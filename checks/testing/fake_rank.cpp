@@ -129,6 +129,15 @@ void FakeRank::resident(double ms, std::int64_t bytes) {
   trace_.add(0, reader::testing::sample(at(ms), reader::Counter::kResidentBytes, bytes));
 }
 
+void FakeRank::memory_kills(double ms, std::int64_t count) {
+  trace_.add(0, reader::testing::sample(at(ms), reader::Counter::kCgroupOomKills, count));
+}
+
+void FakeRank::processor_wait(double ms, double waited_ms) {
+  const auto waited = static_cast<std::int64_t>(waited_ms * 1e6);
+  trace_.add(0, reader::testing::sample(at(ms), reader::Counter::kProcessorWaitNs, waited));
+}
+
 void FakeRank::stack(double ms, const FakeStack& stack) {
   const auto frames = [&](const std::vector<FrameDetails>& details) {
     std::vector<recorder::StackFrameDetails> out;

@@ -93,6 +93,10 @@ class FakeRank {
   void free(double ms, std::uint64_t address, Source source = Source::kCpu, int device = -1);
   void fail(double ms, std::uint64_t bytes, Source source = Source::kCpu, int device = -1);
   void resident(double ms, std::int64_t bytes);
+  // So many processes of its memory group had been killed for memory by then.
+  void memory_kills(double ms, std::int64_t count);
+  // So long had its training thread waited for a processor by then.
+  void processor_wait(double ms, double waited_ms);
 
   void stack(double ms, const FakeStack& stack);
 

@@ -63,7 +63,15 @@ void FakeTraining::write(const std::string& directory) const {
     }
     now = release + 4;
   }
-  for (FakeRank& trace : traces) trace.exit(0);
+  for (int rank = 0; rank < ranks; ++rank) {
+    FakeRank& trace = traces[static_cast<std::size_t>(rank)];
+    double waited = 0;
+    for (double at = 0; processor_wait(rank, at / 1000) > 0 && at < now; at += 1000) {
+      trace.processor_wait(at, waited);
+      waited += processor_wait(rank, at / 1000);
+    }
+    trace.exit(0);
+  }
 }
 
 }  // namespace plumbline::checks::testing

@@ -25,6 +25,8 @@ struct FakeTraining {
   std::function<std::uint64_t(int rank, int step)> elements = [](int, int) {
     return std::uint64_t{0};
   };  // 0: no gather
+  // What its training thread waits for a processor in the second that begins then, in milliseconds; 0: not recorded.
+  std::function<double(int rank, double second)> processor_wait = [](int, double) { return 0.0; };
   std::function<RankOptions(int rank)> options = [](int) { return RankOptions{}; };
   // The delay itself, as the rank would record it.
   std::function<void(FakeRank&, int rank, double from, double to)> during = [](FakeRank&, int, double, double) {};

@@ -84,6 +84,8 @@ std::string words(const reader::Trace&, const reader::SampleBatch& batch, std::s
   const std::string_view name = name_of(counter);
   if (counter == recorder::Counter::kGarbageCollectionNs)
     return "garbage collection took " + duration_text(batch.value[row]);
+  if (counter == recorder::Counter::kProcessorWaitNs)
+    return fmt::format("the training thread has waited {} for a processor", duration_text(batch.value[row]));
   if (!name.ends_with("_bytes")) return fmt::format("{} {}", name, batch.value[row]);
   return fmt::format("{} {}", name, bytes_text(batch.value[row]));
 }
