@@ -8,7 +8,7 @@
 namespace plumbline::checks {
 namespace {
 
-constexpr std::size_t kFewestTokens = 8;
+constexpr std::size_t kFewestTokens = 6;
 
 struct Tokens {
   std::size_t batch = 0;

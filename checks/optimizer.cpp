@@ -61,7 +61,7 @@ class OptimizerCheck {
       empty += exams[i].empty_moment ? 1 : 0;
       held += exams[i].held_moment ? 1 : 0;
     }
-    examine_lost_updates(step, shares, observations_);
+    examine_lost_updates(step, shares, observations_, remarks_);
     if (previous == nullptr) {
       examine_decay(step, observations_);
       if (empty > 0 && held == 0) moments_empty(step, exams);
@@ -110,6 +110,7 @@ class OptimizerCheck {
       verdict.unknown.push_back(fmt::format("updates of {}: its formula is not known", name));
     for (const auto& [why, count] : not_recomputed_)
       verdict.unknown.push_back(fmt::format("{} updates: {}", count, why));
+    verdict.unknown.insert(verdict.unknown.end(), remarks_.begin(), remarks_.end());
     const bool fails = std::any_of(verdict.findings.begin(), verdict.findings.end(),
                                    [](const Finding& finding) { return finding.status == Status::kFail; });
     if (fails) {
@@ -158,6 +159,7 @@ class OptimizerCheck {
   std::vector<CapturedStep> steps_;
   Observations observations_;
   std::set<std::string> unknown_classes_;
+  std::set<std::string> remarks_;
   std::map<std::string, std::size_t> not_recomputed_;
   double leverage_ = 0;
   Tested tested_;

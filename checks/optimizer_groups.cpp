@@ -65,6 +65,8 @@ void examine_gradients(std::span<const CapturedStep> steps, Observations& into) 
   const CapturedStep& first = steps.front();
   for (const CapturedParameter& parameter : first.parameters) {
     if (!parameter.requires_grad || with_gradient.contains(parameter.name)) continue;
+    // Sharded, a rank may hold none of it.
+    if (parameter.any() == nullptr || parameter.any()->elements() == 0) continue;
     Observation one = observation(first, "no gradient", "requires a gradient and has none in any captured step",
                                   Status::kInconclusive);
     one.tensor = parameter.name;
@@ -119,20 +121,20 @@ void examine_decay(const CapturedStep& step, Observations& into) {
   }
 }
 
-void examine_lost_updates(const CapturedStep& step, const UpdateShares& shares, Observations& into) {
+void examine_lost_updates(const CapturedStep& step, const UpdateShares& shares, Observations& into,
+                          std::set<std::string>& remarks) {
+  double lr = 0;
+  for (const CapturedGroup& group : step.groups) lr = std::max(lr, group.settings.lr);
   for (const auto& [dtype, share] : shares) {
     if (share.moving == 0) continue;
     const std::string dtype_name(reader::name_of(dtype));
-    double lr = 0;
-    for (const CapturedGroup& group : step.groups) lr = std::max(lr, group.settings.lr);
-    const bool fault = share.share() >= kLostFault && share.weight() >= kLostFault;
-    if (fault || (share.share() >= kLostDoubt && share.weight() >= kLostDoubt)) {
+    if (share.share() >= kLostFault && share.weight() >= kLostFault) {
       Observation one = observation(
           step, "lost updates " + dtype_name,
-          fmt::format("{:.1f} % of the entries of {} parameters did not change although their update is not zero "
-                      "(lr {:g})",
-                      share.share() * 100, dtype_name, lr),
-          fault ? Status::kFail : Status::kInconclusive);
+          fmt::format(
+              "{:.1f} % of the entries of {} parameters did not change although their update is not zero (lr {:g})",
+              share.share() * 100, dtype_name, lr),
+          Status::kFail);
       one.details.push_back(
           fmt::format("each update is less than half a unit in the last place of its parameter; by "
                       "size, {:.1f} % of the update was lost",
@@ -144,15 +146,16 @@ void examine_lost_updates(const CapturedStep& step, const UpdateShares& shares, 
         one.details.push_back(fmt::format("the optimizer's state is {} too, {} among it", dtype_name, key));
       one.next = "keep float32 master weights, or round stochastically";
       into.add(std::move(one));
+    } else if (share.share() >= kLostDoubt && share.weight() >= kLostDoubt) {
+      remarks.insert(
+          fmt::format("whether a part of the updates may be lost: of {} parameters more than {:.0f} % of the "
+                      "entries that should change do not",
+                      dtype_name, kLostDoubt * 100));
     } else if (is_narrow(dtype) && share.decaying > 0 && share.decay_share() >= 0.9) {
-      Observation one = observation(
-          step, "lost decay " + dtype_name,
-          fmt::format("weight decay changes nothing in {:.1f} % of the entries of {} parameters: it is less than half "
-                      "a unit in their last place",
-                      share.decay_share() * 100, dtype_name),
-          Status::kInconclusive);
-      one.next = "keep float32 master weights, or leave weight decay off";
-      into.add(std::move(one));
+      remarks.insert(
+          fmt::format("whether weight decay may be without effect: of {} parameters it is less than half a "
+                      "unit in the last place of nearly all entries",
+                      dtype_name));
     }
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,7 +21,9 @@ void examine_decay(const CapturedStep& step, Observations& into);
 
 // By dtype: what became of the updates of one step.
 using UpdateShares = std::map<recorder::Dtype, UpdateShare>;
-void examine_lost_updates(const CapturedStep& step, const UpdateShares& shares, Observations& into);
+// A smaller loss than a fault is a remark, for the limits of the check.
+void examine_lost_updates(const CapturedStep& step, const UpdateShares& shares, Observations& into,
+                          std::set<std::string>& remarks);
 
 std::string component_of(const CapturedStep& step);
 

@@ -146,6 +146,8 @@ std::optional<ParameterData> load_parameter(CaptureLoader& loader, const Capture
   data.before = loader.load(parameter.param.before);
   data.after = loader.load(parameter.param.after);
   const std::size_t count = data.before.count();
+  // Sharded, a rank may hold none of it.
+  if (parameter.param.before->elements() == 0) return std::nullopt;
   if (!is_floating(data.before.dtype) || !is_floating(data.grad.dtype)) {
     why = "its dtype is not a real floating-point one";
     return std::nullopt;
