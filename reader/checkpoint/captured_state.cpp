@@ -1,19 +1,21 @@
 #include "reader/checkpoint/captured_state.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "reader/checkpoint/block_assembly.hpp"
 #include "reader/checkpoint/safetensors.hpp"
 
 namespace plumbline::reader {
 namespace {
 
 using recorder::Dtype;
+
+// Of a whole tensor: a capture says how large it is.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 38;
 
 std::optional<DType> dtype_of(Dtype dtype) {
   constexpr std::array<std::pair<Dtype, DType>, 16> kTypes = {{{Dtype::kUint8, DType::kU8},
@@ -79,8 +81,7 @@ class StateBuilder {
   // A sharded tensor under construction.
   struct Assembly {
     Tensor tensor;
-    std::shared_ptr<std::vector<std::byte>> bytes;
-    std::vector<bool> written;  // by element
+    BlockAssembly blocks;
   };
 
   CapturedState& state_of(int rank) {
@@ -156,53 +157,26 @@ class StateBuilder {
     auto tensor = described(placed, to);
     if (!tensor) return;
     Assembly& all = blocks_[placed.name];
-    if (all.bytes == nullptr) {
-      std::uint64_t elements = 0;
-      constexpr std::uint64_t kMost = std::uint64_t{1} << 36;  // a capture says how large the whole is
-      if (!element_count(capture.global_shape, elements) || elements > kMost) return;
+    if (!all.blocks.begun()) {
+      if (!all.blocks.begin(capture.global_shape, size_of(tensor->dtype), kMostBytes)) return;
       all.tensor = std::move(*tensor);
       all.tensor.shape = capture.global_shape;
-      all.bytes = std::make_shared<std::vector<std::byte>>(elements * size_of(all.tensor.dtype));
-      all.written.assign(elements, false);
     }
-    if (!copy_block(capture, load(capture), all))
-      to.unknown.push_back(placed.name + " has blocks that do not fit together");
-  }
-
-  static bool copy_block(const Capture& capture, std::span<const std::byte> bytes, Assembly& all) {
-    const std::vector<std::uint64_t>& shape = capture.shape;
-    const std::vector<std::uint64_t>& whole = all.tensor.shape;
-    const std::size_t size = size_of(all.tensor.dtype);
-    if (shape.size() != whole.size() || capture.offset.size() != whole.size() || capture.global_shape != whole)
-      return false;
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-      if (shape[i] > whole[i] || capture.offset[i] > whole[i] - shape[i]) return false;
-    }
-    std::uint64_t elements = 0;
-    if (!element_count(shape, elements) || bytes.size() != elements * size) return false;
-    const std::uint64_t row = shape.empty() ? 1 : shape.back();
-    std::vector<std::uint64_t> index(shape.size());
-    for (std::uint64_t done = 0; done < elements; done += row) {
-      std::uint64_t to = 0;
-      for (std::size_t i = 0; i < shape.size(); ++i) to = to * whole[i] + capture.offset[i] + index[i];
-      std::memcpy(all.bytes->data() + to * size, bytes.data() + done * size, row * size);
-      std::fill_n(all.written.begin() + static_cast<std::ptrdiff_t>(to), row, true);
-      for (std::size_t i = index.size(); i > 1 && ++index[i - 2] == shape[i - 2]; --i) index[i - 2] = 0;
-    }
-    return true;
+    const bool fits = all.tensor.shape == capture.global_shape && dtype_of(capture.dtype) == all.tensor.dtype &&
+                      all.blocks.add(capture.shape, capture.offset, load(capture));
+    if (!fits) to.unknown.push_back(placed.name + " has blocks that do not fit together");
   }
 
   void finish(const std::string& name, Assembly& all) {
     CapturedState& to = state_of(-1);
-    if (all.bytes == nullptr) return;
-    const auto absent = static_cast<std::size_t>(std::count(all.written.begin(), all.written.end(), false));
-    if (absent > 0) {
+    if (!all.blocks.begun()) return;
+    if (const std::uint64_t absent = all.blocks.absent(); absent > 0) {
       to.unknown.push_back(name + ": of the sharded tensor " + std::to_string(absent) + " of " +
-                           std::to_string(all.written.size()) + " elements were captured by no rank");
+                           std::to_string(all.blocks.elements()) + " elements were captured by no rank");
       return;
     }
-    all.tensor.bytes = *all.bytes;
-    to.state.kept.push_back(std::move(all.bytes));
+    all.tensor.bytes = *all.blocks.bytes();
+    to.state.kept.push_back(all.blocks.bytes());
     to.state.tensors.push_back(std::move(all.tensor));
   }
 

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "reader/checkpoint/checkpoint.hpp"
+#include "reader/checkpoint/distributed.hpp"
 #include "reader/checkpoint/json_values.hpp"
 #include "reader/checkpoint/safetensors.hpp"
 #include "reader/checkpoint/shard_index.hpp"
@@ -85,6 +86,10 @@ class Opener {
       } else if (!weights) {
         add_torch(name, {});
       }
+    }
+    if (names.count(std::string(kDistributedMetadata)) != 0) {
+      const Status status = read_distributed(to_);
+      if (!status.ok()) problem(ProblemKind::kDamagedFile, std::string(kDistributedMetadata), {}, status.message());
     }
     for (const std::string& name : names) {
       if (name.ends_with(".json") && !name.ends_with(kIndex)) add_json(name);
@@ -234,7 +239,10 @@ bool looks_like_checkpoint(const std::string& path) {
   }
   for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
     const fs::path& file = at->path();
-    if (file.extension() == kSafetensors || is_torch_name(file) || file.filename() == "config.json") return true;
+    if (file.extension() == kSafetensors || is_torch_name(file) || file.filename() == "config.json" ||
+        file.filename() == kDistributedMetadata) {
+      return true;
+    }
   }
   return false;
 }

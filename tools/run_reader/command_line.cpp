@@ -184,6 +184,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
       case Command::kCheck:
         command->add_flag("--all", all, "every check that applies");
         command->add_option("--reference", options.references, "the original: a checkpoint directory or file")
+            ->allow_extra_args(false)
             ->type_name("PATH");
         command->add_option("--before", options.before, "of load: a checkpoint of the state before the load")
             ->type_name("PATH");

@@ -1,0 +1,158 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "reader/checkpoint/testing/checkpoint_files.hpp"
+#include "reader/testing/records.hpp"
+#include "recorder/capture_writer.hpp"
+#include "tools/run_reader/exit_code.hpp"
+#include "tools/run_reader/json_out.hpp"
+#include "tools/run_reader/run_reader.hpp"
+
+namespace plumbline::tools {
+namespace {
+
+namespace files = reader::testing;
+
+struct Said {
+  int status = 0;
+  std::string out;
+  std::string err;
+};
+
+class CheckTest : public ::testing::Test {
+ protected:
+  static Said say(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "check");
+    std::ostringstream out;
+    std::ostringstream err;
+    const int status = run_reader(arguments, out, err, false);
+    return {status, out.str(), err.str()};
+  }
+  std::string state(const std::string& name, unsigned seed) {
+    const std::string path = directory_ / (name + ".safetensors");
+    files::write_safetensors(path,
+                             {files::tensor("layer.weight", {8, 8}, seed), files::tensor("head.weight", {8, 4}, 3)});
+    return path;
+  }
+  // A run whose only rank captured a parameter before its first step.
+  std::string run(const std::vector<float>& values) {
+    const std::string path = directory_ / "run";
+    std::filesystem::create_directories(path + "/captures");
+    reader::testing::write_small_trace(path);
+    recorder::Identity identity;
+    identity.rank = 0;
+    recorder::CaptureWriter writer;
+    EXPECT_FALSE(writer.create(path + "/captures/rank0.plc", identity, {}, {}));
+    const std::uint64_t extent = values.size();
+    recorder::Capture row{};
+    row.probe = "param.before";
+    row.name = "w";
+    row.dtype = recorder::Dtype::kFloat32;
+    row.amount = recorder::CaptureAmount::kFull;
+    row.shape = &extent;
+    row.dimensions = 1;
+    row.data = reinterpret_cast<const std::uint8_t*>(values.data());
+    row.data_bytes = values.size() * sizeof(float);
+    EXPECT_FALSE(writer.add(row));
+    EXPECT_FALSE(writer.finish());
+    return path;
+  }
+
+  files::TempDir directory_;
+};
+
+TEST_F(CheckTest, AloneItListsTheChecks) {
+  const Said said = say({});
+  EXPECT_EQ(said.status, kExitFine);
+  for (const char* name : {"hang", "load", "resume", "export"}) {
+    EXPECT_NE(said.out.find(std::string("\n  ") + name + " "), std::string::npos) << name;
+  }
+  EXPECT_NE(said.out.find("is the exported checkpoint the original, whole and readable?"), std::string::npos);
+}
+
+TEST_F(CheckTest, TwoFilesNeedNoRun) {
+  const Said same = say({"export", state("a", 1), "--reference", state("b", 1)});
+  EXPECT_EQ(same.status, kExitFine) << same.out << same.err;
+  EXPECT_EQ(same.out, "ok    export: all 2 tensors equal the original bit for bit (384 B)\n");
+  const Said other = say({"export", state("a", 2), "--reference", state("b", 1)});
+  EXPECT_EQ(other.status, kExitFindings);
+  EXPECT_EQ(other.out.find("FAIL  export: 1 of 2 tensors of the export"), 0U) << other.out;
+  EXPECT_NE(other.out.find("\n      next: "), std::string::npos);
+}
+
+TEST_F(CheckTest, AllOfThemJudgeAStateOfTheirOwn) {
+  const Said said = say({"--all", state("a", 1), "--reference", state("b", 1)});
+  EXPECT_EQ(said.status, kExitFine);
+  EXPECT_NE(said.out.find("ok    load:"), std::string::npos);
+  EXPECT_NE(said.out.find("ok    resume:"), std::string::npos);
+  EXPECT_NE(said.out.find("ok    export:"), std::string::npos);
+}
+
+TEST_F(CheckTest, JsonAndJunit) {
+  const std::string junit = directory_ / "junit.xml";
+  const Said said = say({"load", state("a", 2), "--reference", state("b", 1), "--json", "--junit", junit});
+  const Json json = Json::parse(said.out);
+  EXPECT_EQ(json["schema"], "plumbline.check.1");
+  EXPECT_EQ(json["exit_status"], kExitFindings);
+  EXPECT_EQ(json["verdicts"][0]["check"], "load");
+  EXPECT_EQ(json["verdicts"][0]["status"], "fail");
+  const auto bytes = files::read_file(junit);
+  EXPECT_NE(std::string(bytes.begin(), bytes.end()).find("failures=\"1\""), std::string::npos);
+  EXPECT_EQ(say({"load", state("a", 1), "--reference", state("b", 1), "--junit", "/nowhere/x"}).status, kExitUsage);
+}
+
+TEST_F(CheckTest, WithoutAReferenceNothingIsPassed) {
+  const Said said = say({"export", state("a", 1)});
+  EXPECT_EQ(said.status, kExitInconclusive);
+  EXPECT_NE(said.out.find("name the original by --reference"), std::string::npos);
+}
+
+TEST_F(CheckTest, WrongUsageIsOneSentence) {
+  EXPECT_NE(say({"nothing", "x"}).err.find("there is no check nothing; there are: hang"), std::string::npos);
+  EXPECT_NE(say({"export"}).err.find("say of what"), std::string::npos);
+  EXPECT_NE(say({"--all"}).err.find("say of what"), std::string::npos);
+  EXPECT_NE(say({"export", "a", "b"}).err.find("give a name and one run"), std::string::npos);
+  EXPECT_NE(say({"hang", state("a", 1)}).err.find("looks at a run"), std::string::npos);
+  const std::string one = state("a", 1);
+  EXPECT_NE(say({"load", one, "--reference", one, "--reference", one}).err.find("give one --reference"),
+            std::string::npos);
+  for (const auto& arguments : std::vector<std::vector<std::string>>{{"nothing", "x"}, {"export"}, {"hang", one}}) {
+    EXPECT_EQ(say(arguments).status, kExitUsage);
+  }
+}
+
+TEST_F(CheckTest, WhatCannotBeReadIsNamed) {
+  const std::string damaged = directory_ / "damaged.safetensors";
+  files::write_file(damaged, std::string_view("cut"));
+  const Said said = say({"load", state("a", 1), "--reference", damaged});
+  EXPECT_EQ(said.status, kExitUsage);
+  EXPECT_NE(said.err.find(damaged), std::string::npos);
+  EXPECT_EQ(say({"load", damaged, "--reference", state("a", 1)}).status, kExitUsage);
+  EXPECT_EQ(say({"load", state("a", 1), "--reference", directory_ / "absent"}).status, kExitUsage);
+}
+
+TEST_F(CheckTest, ACheckOfARunIsCalledByName) {
+  const std::string path = run({1, 2, 3});
+  const Said said = say({"hang", path});
+  EXPECT_NE(said.out.find("hang: "), std::string::npos) << said.out << said.err;
+  EXPECT_EQ(said.out.find("mismatch: "), std::string::npos);
+}
+
+TEST_F(CheckTest, WhatARunCapturedIsComparedWithTheOriginal) {
+  const std::string path = run({1, 2, 3});
+  const std::string original = directory_ / "original.safetensors";
+  files::write_safetensors(original, {files::tensor_of("w", {3}, {1, 2, 3})});
+  const Said same = say({"load", path, "--reference", original});
+  EXPECT_EQ(same.status, kExitFine) << same.out << same.err;
+  EXPECT_NE(same.out.find("(the parameters before the first step)"), std::string::npos) << same.out;
+  files::write_safetensors(original, {files::tensor_of("w", {3}, {1, 2, 4})});
+  const Said other = say({"load", path, "--reference", original});
+  EXPECT_EQ(other.status, kExitFindings);
+  EXPECT_NE(other.out.find("rank 0: 1 of 1 tensor of the module differ: w"), std::string::npos) << other.out;
+  EXPECT_EQ(say({"resume", path, "--reference", original}).status, kExitInconclusive) << "it captured no load";
+}
+
+}  // namespace
+}  // namespace plumbline::tools
