@@ -29,7 +29,8 @@ class OptimizerCheck {
     }
     for (std::size_t first = 0; first < steps_.size();) {
       std::size_t end = first;
-      while (end < steps_.size() && steps_[end].rank == steps_[first].rank && steps_[end].key == steps_[first].key)
+      while (end < steps_.size() && steps_[end].rank == steps_[first].rank && steps_[end].key == steps_[first].key &&
+             steps_[end].ordinal == steps_[first].ordinal)
         ++end;
       examine_gradients(std::span(steps_).subspan(first, end - first), observations_);
       for (std::size_t i = first; i < end; ++i) step(steps_[i], i > first ? &steps_[i - 1] : nullptr);

@@ -136,11 +136,16 @@ CapturedGroup group_of(const std::string& class_name, const std::string& json) {
 }
 
 std::vector<CapturedStep> captured_steps(const reader::RunCaptures& captures) {
-  std::map<std::tuple<int, std::uint64_t, std::int64_t>, Assembly> steps;
+  // A key is an address, which another optimizer may have after the first one is gone: its notes tell them apart.
+  std::map<std::tuple<int, std::uint64_t, std::int64_t, std::int64_t>, Assembly> steps;
+  std::map<std::pair<int, std::uint64_t>, std::int64_t> ordinals;
   for (const reader::CaptureFile& file : captures.files()) {
     for (const Capture& capture : file.captures()) {
       if (capture.step < 0 || !of_a_step(capture.probe)) continue;
-      Assembly& assembly = steps[{capture.rank, capture.key, capture.step}];
+      std::int64_t& ordinal = ordinals[{capture.rank, capture.key}];
+      if (capture.probe == "optimizer.step")
+        ordinal = static_cast<std::int64_t>(Detail(capture.detail).number("optimizer").value_or(0));
+      Assembly& assembly = steps[{capture.rank, capture.key, ordinal, capture.step}];
       assembly.step.rank = capture.rank;
       assembly.step.key = capture.key;
       assembly.step.step = capture.step;

@@ -22,6 +22,7 @@ using StepKey = std::pair<std::int64_t, std::int64_t>;  // optimizer, step
 // The same place in the capture of two ranks.
 struct Pair {
   const CapturedStep* step_a = nullptr;
+  const CapturedStep* step_b = nullptr;
   const CapturedParameter* a = nullptr;
   const CapturedParameter* b = nullptr;
   int rank_a = -1, rank_b = -1;
@@ -101,7 +102,7 @@ class ReplicaCheck {
         }
         const CapturedParameter* a = leader->find(set.name);
         const CapturedParameter* b = at->second->find(set.name);
-        if (a != nullptr && b != nullptr) pairs.push_back({leader, a, b, leader->rank, rank});
+        if (a != nullptr && b != nullptr) pairs.push_back({leader, at->second, a, b, leader->rank, rank});
       }
       for (const Pair& pair : pairs) {
         ++compared;
@@ -137,6 +138,8 @@ class ReplicaCheck {
       return true;
     }
     if (compare(loader_, pair.a->param.after, pair.b->param.after) == Likeness::kDifferent) {
+      // Settings that differ are told by themselves.
+      if (!other_settings(pair).empty()) return true;
       report(set, pair, "update", "differs between its replicas after the step, though all that goes into it is equal",
              {}, "look for settings or kernels that differ between the ranks", messages);
       return true;
@@ -202,7 +205,11 @@ class ReplicaCheck {
              "clip by the norm over all ranks", messages);
       return;
     }
+    // Steps of the traces are those of the optimizer only where there is one.
+    const bool one_optimizer =
+        std::all_of(steps_.begin(), steps_.end(), [](const CapturedStep& step) { return step.ordinal == 0; });
     for (const int rank : {pair.rank_a, pair.rank_b}) {
+      if (!one_optimizer) break;
       if (std::string sentence = reduced_.sentence(rank, pair.step_a->step); !sentence.empty())
         details.push_back(std::move(sentence));
     }
@@ -254,22 +261,27 @@ class ReplicaCheck {
     }
   }
 
+  // Empty: they are the same.
+  static std::string other_settings(const Pair& pair) {
+    const CapturedStep& a = *pair.step_a;
+    const CapturedStep& b = *pair.step_b;
+    if (pair.a->group >= a.groups.size() || pair.b->group >= b.groups.size()) return {};
+    const RuleSettings& x = a.groups[pair.a->group].settings;
+    const RuleSettings& y = b.groups[pair.b->group].settings;
+    if (x.lr != y.lr) return fmt::format("learning rate: {:g} on rank {}, {:g} on rank {}", x.lr, a.rank, y.lr, b.rank);
+    if (x.weight_decay == y.weight_decay) return {};
+    return fmt::format("weight decay: {:g} on rank {}, {:g} on rank {}", x.weight_decay, a.rank, y.weight_decay,
+                       b.rank);
+  }
+
   bool settings_differ(const ReplicaSet& set, const CapturedStep& a, const CapturedStep& b, bool messages) {
     const CapturedParameter* pa = a.find(set.name);
     const CapturedParameter* pb = b.find(set.name);
-    if (pa == nullptr || pb == nullptr || pa->group >= a.groups.size() || pb->group >= b.groups.size()) return false;
-    const RuleSettings& x = a.groups[pa->group].settings;
-    const RuleSettings& y = b.groups[pb->group].settings;
-    std::string which;
-    if (x.lr != y.lr) {
-      which = fmt::format("learning rate: {:g} on rank {}, {:g} on rank {}", x.lr, a.rank, y.lr, b.rank);
-    } else if (x.weight_decay != y.weight_decay) {
-      which =
-          fmt::format("weight decay: {:g} on rank {}, {:g} on rank {}", x.weight_decay, a.rank, y.weight_decay, b.rank);
-    } else {
-      return false;
-    }
-    report(set, {&a, pa, pb, a.rank, b.rank}, "settings", "is updated with another " + which, {},
+    if (pa == nullptr || pb == nullptr) return false;
+    const Pair pair{&a, &b, pa, pb, a.rank, b.rank};
+    const std::string which = other_settings(pair);
+    if (which.empty()) return false;
+    report(set, pair, "settings", "is updated with another " + which, {},
            "look for a schedule that some ranks step and others do not", messages);
     return true;
   }
