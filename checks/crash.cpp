@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "checks/call_text.hpp"
 #include "checks/ending.hpp"
 #include "checks/group_fronts.hpp"
 #include "checks/last_activity.hpp"
+#include "checks/memory_kills.hpp"
 #include "checks/whereabouts.hpp"
 #include "checks/words.hpp"
 #include "reader/names.hpp"
@@ -119,11 +122,25 @@ const reader::Collective* inside(const Subject& subject, std::size_t trace) {
   return oldest != nullptr ? oldest : under_way;
 }
 
-std::string next_of(const reader::Trace& trace, const End& end, const reader::Collective* call) {
+// By SIGKILL, as far as one can tell.
+bool was_killed(const Ending& ending) {
+  return ending.kind == EndingKind::kKilled ||
+         (ending.kind == EndingKind::kSignal && ending.brief == "was killed by " + signal_name(SIGKILL));
+}
+
+std::string next_of(const reader::Trace& trace, const End& end, const reader::Collective* call, bool for_memory) {
   const Ending& ending = end.ending;
+  if (for_memory) {
+    return fmt::format(
+        "give it more memory, or see by run-reader memory what held it; the kernel log of {} names "
+        "process {}",
+        trace.host(), trace.pid());
+  }
   if (ending.kind == EndingKind::kKilled) {
-    return fmt::format("look for process {} in the kernel log of {} (dmesg: out of memory?), and who sent a signal",
-                       trace.pid(), trace.host());
+    return fmt::format(
+        "find out who ended process {} on {}: a scheduler, a launcher, a person; the kernel log tells "
+        "of its own kills",
+        trace.pid(), trace.host());
   }
   if (ending.kind == EndingKind::kSignal && call != nullptr) {
     return fmt::format("compare what the other ranks call as #{}: a library aborts when sizes do not fit", call->seq);
@@ -140,16 +157,18 @@ std::string next_of(const reader::Trace& trace, const End& end, const reader::Co
   return fmt::format("read what rank {} printed last", trace.rank());
 }
 
-void add_memory_details(const reader::Trace& trace, Finding& finding) {
+std::string kills_text(const MemoryKills& kills) {
+  const std::string seen = fmt::format("for lack of memory, seen by rank {} at {}", kills.seen_by,
+                                       time_text(reader::RunClock::seconds(kills.seen_ns)));
+  if (kills.count == 1) return "the kernel killed a process of this memory group " + seen;
+  return fmt::format("the kernel killed {} processes of this memory group {}", kills.count, seen);
+}
+
+void add_memory_details(const reader::Trace& trace, const std::optional<MemoryKills>& kills, Finding& finding) {
+  if (kills) finding.details.push_back(kills_text(*kills));
   for (const reader::InFlightCall& call : trace.in_flight()) {
     if (call.what != recorder::Kind::kAllocFailed) continue;
     finding.details.push_back(fmt::format("it died inside an allocation of {}", bytes_text(call.id_or_size)));
-  }
-  for (const auto& [key, value] : trace.definitions().facts) {
-    if (key.starts_with("cgroup.oom_kill") && value != "0") {
-      finding.details.push_back(
-          fmt::format("the kernel ended processes of its memory group {} times: out of memory", value));
-    }
   }
 }
 
@@ -187,7 +206,8 @@ Finding finding_of(const Subject& subject, const std::vector<End>& ends, const s
                        call_name(*call)};
     }
   }
-  add_memory_details(trace, finding);
+  const std::optional<MemoryKills> kills = was_killed(first.ending) ? memory_kills(subject, first.trace) : std::nullopt;
+  add_memory_details(trace, kills, finding);
   for (std::string& line : stack_lines(subject, first.trace, 0)) finding.details.push_back(std::move(line));
   for (std::string& line : consequences(subject, ends, cause)) finding.details.push_back(std::move(line));
   for (const std::size_t index : cause) {
@@ -216,7 +236,7 @@ Finding finding_of(const Subject& subject, const std::vector<End>& ends, const s
   const bool raised = first.ending.kind == EndingKind::kFailed || first.ending.kind == EndingKind::kKilled;
   if (std::string line = exception_line(trace); raised && !line.empty()) finding.descent.line = std::move(line);
   if (finding.descent.line.empty() && call != nullptr) finding.descent.line = site_text(trace, *call);
-  finding.next = next_of(trace, first, call);
+  finding.next = next_of(trace, first, call, kills.has_value());
   return finding;
 }
 

@@ -9,6 +9,7 @@
 #include "checks/cadence.hpp"
 #include "checks/periodicity.hpp"
 #include "checks/straggler_lateness.hpp"
+#include "checks/straggler_machine.hpp"
 #include "checks/straggler_pattern.hpp"
 #include "checks/straggler_steps.hpp"
 #include "checks/straggler_words.hpp"
@@ -100,12 +101,27 @@ const LateCall* cause_of(const StragglerScene& scene, const CadenceChange& chang
   return worst;
 }
 
+// How many steps were slower.
+std::int64_t lasted(const StragglerScene& scene, const CadenceChange& change) {
+  return static_cast<std::int64_t>(scene.durations.size() - change.at);
+}
+
+void lay_to_machine(const MachineShare& share, Finding& finding) {
+  if (!share.text.empty()) finding.details.push_back(share.text);
+  if (!share.explains) return;
+  finding.status = Status::kInconclusive;
+  finding.next = "run the job once while nothing else runs on the machine, and compare";
+}
+
 void add_slowdown(const StragglerScene& scene, const std::optional<Straggling>& found, Verdict& verdict) {
   const auto change = slowdown(scene.durations);
   if (!change) return;
   const LateCall* cause = cause_of(scene, *change);
   if (cause == nullptr && sum_of(scene.durations.subspan(change->at)) < kLastingChange) return;
   Finding finding = slowdown_finding(scene, *change, cause);
+  lay_to_machine(cause == nullptr ? machine_share(scene, *change)
+                                  : machine_share(scene, {cause->trace}, change->shift() * lasted(scene, *change)),
+                 finding);
   const bool known = found && cause != nullptr &&
                      std::find(found->traces.begin(), found->traces.end(), cause->trace) != found->traces.end();
   // Of a rank that is named already it says since when.
@@ -167,7 +183,7 @@ void conclude(const StragglerScene& scene, std::size_t small_stalls, Verdict& ve
       verdict.findings.empty()
           ? fmt::format("in {} steps of {} no rank kept the others waiting for 5 % of the time", scene.durations.size(),
                         duration_text(static_cast<std::uint64_t>(scene.scale.step_time)))
-          : "time is lost, but no rank is late often enough to say that it is slow";
+          : "time is lost, but nothing says that a rank is slow by its own doing";
   if (small_stalls > 0) verdict.reason += fmt::format("; {} single steps were long, under 5 % in all", small_stalls);
 }
 
@@ -207,7 +223,10 @@ Verdict check_straggler(const Subject& subject) {
 
   const StragglerScene scene{subject, steps, book, tracker.groups(), scale, first, judged};
   const auto found = find_straggling(book, scale);
-  if (found) verdict.findings.push_back(straggling_finding(scene, *found));
+  if (found) {
+    verdict.findings.push_back(straggling_finding(scene, *found));
+    lay_to_machine(machine_share(scene, found->traces, found->lost), verdict.findings.back());
+  }
   add_slowdown(scene, found, verdict);
   conclude(scene, add_stalls(scene, found, verdict), verdict);
   return verdict;

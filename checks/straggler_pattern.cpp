@@ -152,7 +152,8 @@ std::optional<Straggling> some_steps(const std::vector<LateStep>& steps, const P
   for (const LateStep& step : steps) losses.push_back(step.lost);
   const std::int64_t usual = median_of(std::move(losses));
   const std::int64_t least = std::max(least_loss(scale.step_time), kAboveUsual * usual);
-  const auto late = [&](const LateStep& step) { return step.lost >= least; };
+  // A pause is one wait; many short ones are what a busy machine does to every step.
+  const auto late = [&](const LateStep& step) { return step.lost >= least && 2 * step.worst.lost >= step.lost; };
   Straggling found = collect(Pattern::kMoving, steps, scale, late);
   if (found.steps.size() < kEnough || found.share < kLeastShare || !stands_out(steps, found)) return std::nullopt;
   const auto by_first = std::count_if(found.steps.begin(), found.steps.end(),

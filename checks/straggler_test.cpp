@@ -196,6 +196,38 @@ TEST(StragglerTest, TooFewStepsAreInconclusive) {
   EXPECT_NE(verdict.reason.find("too few"), std::string::npos) << verdict.reason;
 }
 
+TEST(StragglerTest, WhatABusyMachineExplainsIsUndecided) {
+  FakeTraining job{.ranks = 4};
+  job.delay = [](int rank, int) { return rank == 2 ? 60.0 : 0.0; };
+  job.processor_wait = [](int rank, double) { return rank == 2 ? 350.0 : 200.0; };
+  const Verdict verdict = verdict_of(job);
+  EXPECT_EQ(verdict.status, Status::kInconclusive) << verdict.reason;
+  EXPECT_TRUE(says(verdict.findings.front(), "for a processor")) << all_of(verdict.findings.front());
+  // A rank that is late by more than that is slow, busy machine or not.
+  job.processor_wait = [](int, double) { return 100.0; };
+  EXPECT_EQ(verdict_of(job).status, Status::kFail);
+}
+
+TEST(StragglerTest, ABusyHostAmongIdleOnesIsAtFault) {
+  FakeTraining job{.ranks = 4};
+  job.options = on_host;
+  job.elements = [](int, int) { return std::uint64_t{1000}; };
+  job.delay = [](int rank, int step) { return rank >= 2 ? 60.0 + (step + rank) % 2 * 5 : 0.0; };
+  job.processor_wait = [](int rank, double) { return rank >= 2 ? 400.0 : 5.0; };
+  const Verdict verdict = verdict_of(job);
+  ASSERT_EQ(verdict.status, Status::kFail) << verdict.reason;
+  EXPECT_TRUE(says(verdict.findings.front(), "on this host, and not on the others"))
+      << all_of(verdict.findings.front());
+}
+
+TEST(StragglerTest, ALoadThatBeginsInTheMiddleIsNoSlowdownOfTheJob) {
+  FakeTraining job{.steps = 100};
+  job.delay = [](int, int step) { return step >= 50 ? 60.0 : 0.0; };
+  EXPECT_EQ(verdict_of(job).status, Status::kFail);
+  job.processor_wait = [](int, double seconds) { return seconds < 5.5 ? 10.0 : 400.0; };
+  EXPECT_EQ(verdict_of(job).status, Status::kInconclusive);
+}
+
 TEST(StragglerTest, WithoutCollectivesItIsNotEvaluated) {
   const TempDir directory;
   FakeRank rank(directory.path(), 0, 1);
