@@ -117,6 +117,10 @@ class OptimizerCheck {
     if (fails) {
       verdict.status = Status::kFail;
       verdict.reason = "updates are not what gradient, state and settings give";
+      if (margins_.smallest_deviating > 0 && margins_.tensors > 0)
+        verdict.reason +=
+            fmt::format(" (the least deviation is {:.3g} times its bound, those that agree are within {:.2f})",
+                        margins_.smallest_deviating, margins_.largest_agreeing);
       return;
     }
     if (!verdict.findings.empty()) {

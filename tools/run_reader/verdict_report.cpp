@@ -100,6 +100,7 @@ Json verdicts_json(const std::vector<Verdict>& verdicts) {
                     {"group_ranks", finding.place.group_ranks},
                     {"seq", finding.place.seq},
                     {"operation", finding.place.operation},
+                    {"component", finding.descent.component},
                     {"line", finding.descent.line},
                     {"next", finding.next}};
       entry["evidence"] = Json::array();

@@ -1,0 +1,95 @@
+"""Runs numeric.py once under the shim at level diagnose, and says whether each of its faults was found by the right check, at the step at
+which it acts and with its cause, and whether every right training stayed silent.
+
+    check_numeric.py --python PYTHON --shim libplumbline.so --run-reader run-reader [--write docs/faults_numeric.md]
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, FOLDER)
+sys.path.insert(0, os.path.join(FOLDER, "..", "jobs"))
+import launch  # noqa: E402
+from jobs import Job  # noqa: E402
+
+PAGE = """# Silent faults of the numbers that the checks are tried on
+
+Small trainings on two ranks (gloo, CPU), one after the other in one launch, recorded at level `diagnose`; see
+`tests/faults/numeric.py` for each. No fault here raises an error. `yes` means that the check named the fault at the
+step at which it acts, with its cause in words. The table is made by `tests/faults/check_numeric.py --write
+docs/faults_numeric.md`, and the test `fault.numeric` checks each cell again.
+
+| training | check | caught at step | cause named |
+|---|---|---|---|
+"""
+
+
+def cases(python):
+    """Of each case: name, check, step and words; the job's own list, read where torch is."""
+    code = "import json, numeric; print(json.dumps([[c[0], *c[2:]] for c in numeric.CASES]))"
+    said = subprocess.run([python, "-c", code], cwd=FOLDER, stdout=subprocess.PIPE, check=True)
+    return json.loads(said.stdout)
+
+
+def findings(options, directory):
+    """By ordinal of the optimizer: check and title of each finding. And the verdicts."""
+    found, reasons = {}, []
+    for check in ("optimizer", "replicas"):
+        command = [options.run_reader, "check", check, directory, "--json"]
+        said = subprocess.run(command, stdout=subprocess.PIPE, check=False).stdout
+        for verdict in json.loads(said)["verdicts"]:
+            reasons.append(f"{check}: {verdict['reason']}")
+            for finding in verdict["findings"]:
+                ordinal = int(re.search(r"optimizer (\d+)", finding["component"])[1])
+                found.setdefault(ordinal, []).append((check, finding["title"]))
+    return found, reasons
+
+
+def row(case, found, problems):
+    name, check, step, words = case
+    if not check:
+        for by, title in found:
+            problems.append(f"{name}: {by} says: {title}")
+        return f"| {name} (no fault) | | {'**found**' if found else 'silent'} | |"
+    mine = [title for by, title in found if by == check and words in title]
+    at_step = [title for title in mine if title.startswith(f"step {step},")]
+    if not at_step:
+        problems.append(f"{name}: expected '{words}' of {check} at step {step}, found {found}")
+    return f"| {name} | {check} | {step if at_step else '**no**'} | {'yes' if mine else '**no**'} |"
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--python", required=True)
+    options.add_argument("--shim", required=True)
+    options.add_argument("--run-reader", required=True)
+    options.add_argument("--write", help="page of the documentation")
+    options = options.parse_args()
+    problems = []
+    with tempfile.TemporaryDirectory(prefix="plumbline-numeric-") as folder:
+        directory = os.path.join(folder, "run")
+        job = Job(os.path.join("..", "faults", "numeric.py"), launcher="torchrun", ranks=2)
+        outcome = launch.run(options.python, job, options.shim, directory, {"PLUMBLINE_LEVEL": "diagnose"})
+        if outcome.status != 0:
+            sys.exit(f"the job ended with {outcome.status}:\n{outcome.output}")
+        found, reasons = findings(options, directory)
+    page = PAGE
+    for ordinal, case in enumerate(cases(options.python)):
+        page += row(case, found.get(ordinal, []), problems) + "\n"
+    page += "\n" + "\n".join(f"- {reason}" for reason in reasons) + "\n"
+    print(page)
+    if options.write:
+        with open(options.write, "w") as file:
+            file.write(page)
+    print("\n".join(problems))
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
