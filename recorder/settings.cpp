@@ -74,6 +74,7 @@ constexpr auto kSettings = std::to_array<Setting>({
        return understood;
      },
      "amounts such as grad=full,param=sample:16+hash,state=none"},
+    {"TEMPLATE", [](Settings& s, std::string_view v) { return s.probe_template = v, true; }, "a file"},
     {"NANFILL", [](Settings& s, std::string_view v) { return parse_flag(v, s.nan_fill); }, "0 or 1"},
     {"FLUSH_MS", [](Settings& s, std::string_view v) { return parse_number(v, s.flush_ms, 1, 1); },
      "a number of milliseconds from 1"},
@@ -183,6 +184,7 @@ Settings load_settings(const Environment& environment) noexcept {
   Settings settings;
   read_config(settings, value_of(environment, "PLUMBLINE_CONFIG"));
   read_environment(settings, environment);
+  if (!settings.probe_template.empty()) settings.probes = read_template(settings.probe_template, settings.complaints);
   if (settings.cache.empty()) {
     const std::string base = value_of(environment, "XDG_CACHE_HOME");
     const std::string home = value_of(environment, "HOME");

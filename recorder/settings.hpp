@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "recorder/level.hpp"
+#include "recorder/probe_template.hpp"
 
 namespace plumbline::recorder {
 
@@ -29,6 +30,8 @@ struct Settings {
   std::string capture_steps;                       // PLUMBLINE_CAPTURE_STEPS, see recorder/capture_plan.hpp
   std::string capture;                             // PLUMBLINE_CAPTURE: how much of each probe
   bool nan_fill = false;                           // PLUMBLINE_NANFILL=1: NaN in parameters before they are loaded
+  std::string probe_template;                      // PLUMBLINE_TEMPLATE: a file, see recorder/probe_template.hpp
+  ProbeTemplate probes;                            // what it says
   std::uint64_t stall_ns = 60'000'000'000;         // PLUMBLINE_STALL_SECONDS: silence of the training thread, 0 never
   std::uint64_t large_allocation_bytes = 1 << 30;  // PLUMBLINE_LARGE_ALLOCATION_MB: requests with stacks, 0 none
   std::uint64_t flush_ms = 10'000;                 // PLUMBLINE_FLUSH_MS: events wait in the ring at most this long

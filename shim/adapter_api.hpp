@@ -50,6 +50,7 @@ struct PlumblineHost {
   // What the calling thread launches on a device in between belongs to the range or operator of this handle.
   void (*begin_launches)(std::uint64_t handle);
   void (*end_launches)();
+  const char* (*probe_template)();  // recorder/probe_template.hpp's JSON, empty without one
 };
 
 struct PlumblineAdapter {

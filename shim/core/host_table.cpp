@@ -1,7 +1,10 @@
 #include "shim/core/host_table.hpp"
 
+#include <string>
+
 #include "recorder/capture_plan.hpp"
 #include "recorder/captures.hpp"
+#include "recorder/probe_template.hpp"
 #include "recorder/recorder.hpp"
 #include "shim/core/activation.hpp"
 #include "shim/cupti/device_recording.hpp"
@@ -40,9 +43,23 @@ void set_exception(const char* type, const char* message) noexcept {
 const recorder::CapturePlan& capture_plan() noexcept {
   static const auto* plan = [] {
     const recorder::Settings& settings = settings_in_force();
-    return new recorder::CapturePlan(settings.level, settings.capture_steps, settings.capture);
+    // What the settings say of a probe counts more than what the template does.
+    std::string amounts;
+    for (const recorder::TemplateProbe& probe : settings.probes.probes) {
+      if (!probe.amount.empty()) amounts += (amounts.empty() ? "" : ",") + probe.probe + "=" + probe.amount;
+    }
+    if (!settings.capture.empty()) amounts += (amounts.empty() ? "" : ",") + settings.capture;
+    return new recorder::CapturePlan(settings.level, settings.capture_steps, amounts);
   }();
   return *plan;
+}
+
+const char* probe_template() noexcept {
+  static const auto* text = [] {
+    const recorder::Settings& settings = settings_in_force();
+    return new std::string(settings.probe_template.empty() ? "" : recorder::template_json(settings.probes));
+  }();
+  return text->c_str();
 }
 
 constinit PlumblineHost host = {
@@ -71,6 +88,7 @@ constinit PlumblineHost host = {
     [] { return settings_in_force().nan_fill; },
     [](std::uint64_t handle) { cupti::begin_launches(handle); },
     [] { cupti::end_launches(); },
+    probe_template,
 };
 
 }  // namespace

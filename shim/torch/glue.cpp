@@ -5,6 +5,7 @@
 
 #include "shim/torch/glue_functions.hpp"
 #include "shim/torch/host.hpp"
+#include "shim/torch/probe_functions.hpp"
 
 namespace plumbline::shim::adapter {
 namespace {
@@ -39,6 +40,18 @@ constexpr Source kSources[] = {
     {
         "<plumbline checkpoints>",
 #include "shim/torch/glue/checkpoints.py.inc"
+    },
+    {
+        "<plumbline functions>",
+#include "shim/torch/glue/functions.py.inc"
+    },
+    {
+        "<plumbline modules>",
+#include "shim/torch/glue/modules.py.inc"
+    },
+    {
+        "<plumbline probes>",
+#include "shim/torch/glue/probes.py.inc"
     },
 };
 
@@ -82,7 +95,10 @@ bool run_all() noexcept {
   PyObject* const builtins = loaded_module("builtins");
   globals = py.PyDict_New();
   if (globals == nullptr || builtins == nullptr) return false;
-  if (py.PyDict_SetItemString(globals, "__builtins__", builtins) != 0 || !add_glue_functions(globals)) return false;
+  if (py.PyDict_SetItemString(globals, "__builtins__", builtins) != 0 || !add_glue_functions(globals) ||
+      !add_probe_functions(globals)) {
+    return false;
+  }
   for (const Source& source : kSources) {
     if (run(source)) continue;
     tell_error(source.name);

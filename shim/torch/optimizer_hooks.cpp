@@ -1,9 +1,11 @@
 #include "shim/torch/optimizer_hooks.hpp"
 
+#include "shim/torch/callable.hpp"
 #include "shim/torch/host.hpp"
 #include "shim/torch/open_step.hpp"
 #include "shim/torch/optimizer_captures.hpp"
 #include "shim/torch/param_groups.hpp"
+#include "shim/torch/probe_window.hpp"
 #include "shim/torch/python_api.hpp"
 
 namespace plumbline::shim::adapter {
@@ -29,6 +31,7 @@ PyObject* leave_step(PyObject*, PyObject* arguments, PyObject*) {
   step->returned = true;
   ErrorGuard guard;
   capture_after_step(arguments, *step);
+  if (step->depth == 0) move_window();
   return guard.drop() ? nullptr : none();
 }
 
@@ -54,15 +57,6 @@ Ref compile_function(const char* source, PyObject* globals) {
     if (constant == nullptr) return Ref();
     if (is_instance(constant, py.PyCode_Type)) return Ref(py.PyFunction_New(constant, globals));
   }
-}
-
-// An object of a type of our own that calls `function`. Unlike a builtin function, of which torch.compile warns that it
-// cannot trace it, such an object makes it step aside silently.
-Ref make_callable(const char* name, PyCallFunction function) {
-  PyTypeSlot slots[] = {{kSlotCall, function}, {0, nullptr}};
-  PyTypeSpec spec = {name, 0, 0, 0, slots};
-  const Ref type(python()->PyType_FromSpec(&spec));
-  return type ? Ref(python()->PyObject_CallFunctionObjArgs(type.get(), nullptr)) : Ref();
 }
 
 // The globals have no __name__: torch.compile would import the module of that name.

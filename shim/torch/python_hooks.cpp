@@ -6,6 +6,7 @@
 #include "shim/torch/glue.hpp"
 #include "shim/torch/host.hpp"
 #include "shim/torch/optimizer_hooks.hpp"
+#include "shim/torch/probe_window.hpp"
 #include "shim/torch/process_facts.hpp"
 #include "shim/torch/python_api.hpp"
 
@@ -22,6 +23,7 @@ void install() noexcept {
   const bool steps = add_optimizer_hooks();
   install_watches();
   report_hook(kHookStep, true, steps ? "with settings" : "without settings: torch.optim has no global step hooks");
+  move_window();
 }
 
 }  // namespace

@@ -237,6 +237,7 @@ PlumblineHost table = {
     [] { return false; },
     [](std::uint64_t) {},
     [] {},
+    [] { return ""; },
 };
 
 }  // namespace

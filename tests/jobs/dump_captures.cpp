@@ -37,7 +37,7 @@ json describe(const reader::Capture& capture) {
               {"indices", capture.indices},
               {"hash_kind", static_cast<int>(capture.hash_kind)},
               {"hash", capture.hash},
-              {"detail", json::parse(capture.detail, nullptr, false)}};
+              {"detail", json::parse(capture.detail.empty() ? "null" : capture.detail, nullptr, false)}};
   if (const auto& found = capture.statistics) {
     row["statistics"] = {{"elements", found->elements}, {"sum", found->sum},   {"norm", found->norm},
                          {"absmax", found->absmax},     {"nans", found->nans}, {"infs", found->infs},

@@ -1,0 +1,171 @@
+# Probes of a diagnosis that are Python functions: backward, gradient clipping, and those of the template. What is an
+# operator is seen in operator_probes.cpp, what is a module in modules.
+import atexit
+
+WAITING = []  # of the template: functions whose modules have not been imported
+OPERATOR_PROBES = ("input_ids", "logits", "labels", "loss")
+
+
+def before_backward(arguments, keywords):
+    tensors = arguments[0] if arguments else keywords.get("tensors")
+    # Tensors may come as any sequence; one that can be gone through once only is left to its owner.
+    for tensor in [tensors] if is_tensor(tensors) else tensors if isinstance(tensors, (tuple, list)) else ():
+        take("backward.loss", "", tensor)
+    return arguments, keywords, None
+
+
+def again(values, error):
+    """What a generator that was gone through gave, once more."""
+    yield from values
+    if error is not None:
+        raise error
+
+
+def before_clip(arguments, keywords):
+    """A generator of parameters is gone through once, here; the function gets another one of the same."""
+    keywords = dict(keywords)
+    parameters = arguments[0] if arguments else keywords["parameters"]
+    several = [parameters] if is_tensor(parameters) else parameters
+    if inspect.isgenerator(parameters):
+        several, error = [], None
+        try:
+            several.extend(parameters)
+        except Exception as raised:
+            error = raised
+        parameters = again(several, error)
+    if arguments:
+        arguments = (parameters, *arguments[1:])
+    else:
+        keywords["parameters"] = parameters
+    note = {"names": [], "max_norm": plain(arguments[1] if len(arguments) > 1 else keywords.get("max_norm"))}
+    # What fails from here on must not lose the generator.
+    if isinstance(several, (list, tuple)):
+        run_guarded(take_gradients, several, note)
+    return arguments, keywords, note
+
+
+def take_gradients(parameters, note):
+    owners = find_owners(parameters)
+    for parameter in parameters:
+        for piece in pieces_of(parameter, owners):
+            note["names"].append(piece.name)
+            grad = parameter.grad
+            if grad is None:
+                continue
+            local = local_part(grad)
+            place = dtensor_place(grad) if is_dtensor(grad) else piece.place
+            stretch = piece.stretch if local.dim() == 1 else None
+            number = next_occurrence("grad.before_clip", piece.name)
+            capture(local, "grad.before_clip", piece.name, window_step(), number, 0, getattr(piece, "detail", None) or "", place, stretch)
+            count_probe("grad.before_clip")
+
+
+def pieces_of(parameter, owners):
+    for follower in FOLLOWERS.values():
+        if follower.pieces is not None and id(parameter) in follower.pieces:
+            return follower.pieces[id(parameter)]
+    owner = owners.get(id(parameter))
+    return FLAT.get(id(parameter)) or [whole_piece(parameter, owner, "unnamed")]
+
+
+def after_clip(note, total_norm, norm_type=2.0, name="clip_grad_norm_"):
+    if note is None:
+        return
+    local = local_part(total_norm) if is_tensor(total_norm) else total_norm
+    value = number_of(local) if is_tensor(local) else local
+    detail = {
+        "max_norm": note["max_norm"],
+        "norm_type": plain(note.get("norm_type", norm_type)),
+        "total_norm": plain(value),
+        "params": note["names"],
+    }
+    if is_tensor(total_norm) and is_dtensor(total_norm):
+        detail["placement"] = str(tuple(total_norm.placements))
+    capture(None, "clip", name, window_step(), next_occurrence("clip", name), 0, as_json(detail))
+    count_probe("clip")
+
+
+def before_clip_norm(arguments, keywords):
+    arguments, keywords, note = before_clip(arguments, keywords)
+    note["norm_type"] = arguments[2] if len(arguments) > 2 else keywords.get("norm_type", 2.0)
+    return arguments, keywords, note
+
+
+def before_clip_with_norm(arguments, keywords):
+    """clip_grads_with_norm_(parameters, max_norm, total_norm): the norm was computed before."""
+    arguments, keywords, note = before_clip(arguments, keywords)
+    note["total"] = arguments[2] if len(arguments) > 2 else keywords.get("total_norm")
+    return arguments, keywords, note
+
+
+def after_clip_with_norm(note, result):
+    if note is not None:
+        after_clip(note, note["total"], None, "clip_grads_with_norm_")
+
+
+def template_function(probe, path, output, selector):
+    """Before and after of a function that the template names."""
+
+    def before(arguments, keywords):
+        if output:
+            return None
+        if not selector or selector.isdigit():
+            value = select(tuple(arguments) + tuple(keywords.values()), selector)
+        else:
+            found = owner_of(path)
+            value = named_inputs(getattr(*found), arguments, keywords).get(selector) if found else None
+        take(probe, path, value)
+        return None
+
+    def after(note, result):
+        if output:
+            take(probe, path, select(result, selector))
+
+    return before, after
+
+
+def place_late_functions():
+    """Functions of modules that were imported meanwhile."""
+    if not WAITING:
+        return
+    for entry in list(WAITING):
+        probe, path, output, selector = entry
+        # Each of several probes at one function has its own stand-in.
+        if put_stand_in(path, f"{path} {probe} {output} {selector}", *template_function(*entry)):
+            WAITING.remove(entry)
+
+
+def read_template():
+    places = json.loads(probe_template() or "{}").get("probes", [])
+    for place in places:
+        probe, target = place["probe"], place["target"]
+        entry = (probe, target, place["output"], place["selector"])
+        if place["kind"] == "module":
+            MODULE_PLACES.append((path_pattern(target), probe, place["output"], place["selector"]))
+        elif place["kind"] == "function":
+            WAITING.append(entry)
+        else:
+            add_operator_place(target, probe, place["output"], place["selector"])
+    return [place["probe"] for place in places]
+
+
+def note_probes(armed, ended):
+    counts = json.loads(probe_counts())
+    never = [probe for probe in armed if probe not in counts]
+    detail = {"armed": armed, "ended": ended}
+    if ended:
+        detail.update(fired=counts, never=never)
+        if WAITING:
+            detail["functions_not_imported"] = sorted({entry[1] for entry in WAITING})
+    capture(None, "probes", "", -1, 0, 0, as_json(detail))
+
+
+def install_probes():
+    """Once, when a diagnosis begins."""
+    put_stand_in("torch.autograd.backward", "backward", before_backward, lambda note, result: None)
+    put_stand_in("torch.nn.utils.clip_grad.clip_grad_norm_", "clip", before_clip_norm, after_clip)
+    put_stand_in("torch.nn.utils.clip_grad._clip_grads_with_norm_", "clip", before_clip_with_norm, after_clip_with_norm)
+    armed = sorted({*OPERATOR_PROBES, "backward.loss", *read_template()})
+    place_late_functions()
+    note_probes(armed, False)
+    atexit.register(run_guarded, note_probes, armed, True)
