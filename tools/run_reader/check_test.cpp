@@ -106,7 +106,7 @@ TEST_F(CheckTest, JsonAndJunit) {
 TEST_F(CheckTest, WithoutAReferenceNothingIsPassed) {
   const Said said = say({"export", state("a", 1)});
   EXPECT_EQ(said.status, kExitInconclusive);
-  EXPECT_NE(said.out.find("name the original by --reference"), std::string::npos);
+  EXPECT_NE(said.out.find("--reference"), std::string::npos);
 }
 
 TEST_F(CheckTest, WrongUsageIsOneSentence) {
