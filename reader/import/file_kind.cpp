@@ -29,12 +29,21 @@ constexpr Magic kMagics[] = {
      "ELF",
      "a program or a core dump"},
     {"\x89HDF", "an HDF5 file"},
+    {"\x89PNG", "a PNG picture"},
+    {"\xff\xd8\xff", "a JPEG picture"},
+    {"GIF8", "a GIF picture"},
+    {"\x1f\x8b", "a damaged gzip file"},
+    {"\xff\xfe", "text in UTF-16: convert it to UTF-8 first"},
+    {"\xfe\xff", "text in UTF-16: convert it to UTF-8 first"},
+    {"PAR1", "a Parquet file"},
     {"BZh", "a bzip2 file: unpack it first"},
     {"\xfd"
      "7zXZ",
      "an xz file: unpack it first"},
     {"%PDF", "a PDF document"},
     {"<!DOCTYPE", "a web page"},
+    {"<!doctype", "a web page"},
+    {"<?xml", "an XML file"},
     {"<html", "a web page"},
 };
 

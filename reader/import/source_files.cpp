@@ -50,7 +50,9 @@ std::vector<std::string> expand_paths(const std::vector<std::string>& paths, std
   for (const std::string& path : paths) {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
-    if (status.type() == fs::file_type::not_found) {
+    if (path.empty()) {
+      problems.emplace_back("The name of a file is empty.");
+    } else if (status.type() == fs::file_type::not_found) {
       problems.push_back(path + " does not exist.");
     } else if (fs::is_directory(status)) {
       std::vector<std::string> found;
@@ -61,7 +63,7 @@ std::vector<std::string> expand_paths(const std::vector<std::string>& paths, std
           found.push_back(it->path().string());
       }
       if (error) problems.push_back(path + " cannot be read: " + error.message() + ".");
-      if (!error && found.empty()) problems.push_back(path + " holds no files.");
+      if (!error && found.empty()) problems.push_back(path + " itself holds no files.");
       std::sort(found.begin(), found.end());
       files.insert(files.end(), found.begin(), found.end());
     } else {

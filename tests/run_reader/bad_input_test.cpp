@@ -1,6 +1,10 @@
 // What run-reader says when it is given the wrong thing: one sentence that names it, and the right exit status.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -52,7 +56,7 @@ TEST(BadInputTest, WhatIsNotThereHasARemedy) {
   EXPECT_NE(nothing_near.find("Give a run directory"), std::string::npos) << nothing_near;
   std::filesystem::create_directory(directory / "plumbline-run-7");
   write_run(directory / "plumbline-run-7");
-  EXPECT_NE(run({"summary", directory / "absent"}).err.find("There is " + (directory / "plumbline-run-7")),
+  EXPECT_NE(run({"summary", directory / "absent"}).err.find("such as " + (directory / "plumbline-run-7")),
             std::string::npos);
   EXPECT_NE(run({"summary", ""}).err.find("run-reader: The name of the run is empty. Give"), std::string::npos);
 }
@@ -202,6 +206,99 @@ TEST(BadInputTest, OutputThatCannotBeWrittenIsAnError) {
   std::ostringstream err;
   EXPECT_EQ(tools::run_reader({"dump", directory.path()}, full, err, false), 2);
   EXPECT_NE(err.str().find("could not be written"), std::string::npos);
+}
+
+// As root a rename over a device would replace it for the whole machine.
+TEST(BadInputTest, AnOutputThatIsNoRegularFileStaysWhatItIs) {
+  const TempDir directory;
+  write_run(directory.path());
+  const std::string pipe = directory / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  EXPECT_EQ(run({"diagnose", directory.path(), "--junit", pipe}).status, 0);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  std::array<char, 5> start{};
+  EXPECT_EQ(read(reader, start.data(), start.size()), 5);
+  EXPECT_EQ(std::string_view(start.data(), start.size()), "<?xml");
+  close(reader);
+}
+
+TEST(BadInputTest, AnOutputThroughALinkReplacesWhatTheLinkLeadsTo) {
+  const TempDir directory;
+  write_run(directory.path());
+  write_file(directory / "old.html", std::string_view("old"));
+  std::filesystem::create_symlink("old.html", directory / "link.html");
+  EXPECT_EQ(run({"report", directory.path(), "-o", directory / "link.html"}).status, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(directory / "link.html"));
+  EXPECT_GT(read_file(directory / "old.html").size(), 100U);
+}
+
+TEST(BadInputTest, NoCommandWritesOverARecording) {
+  const TempDir directory;
+  write_run(directory.path());
+  const std::string trace = only_trace_in(directory.path());
+  const auto before = read_file(trace);
+  for (const auto& arguments : std::vector<std::vector<std::string>>{
+           {"report", directory.path(), "-o", trace},
+           {"export", directory.path(), "--perfetto", "-o", trace},
+           {"diagnose", directory.path(), "--junit", trace},
+       }) {
+    const Said said = run(arguments);
+    EXPECT_EQ(said.status, 2) << arguments.front();
+    EXPECT_NE(said.err.find("name another file"), std::string::npos) << said.err;
+  }
+  EXPECT_EQ(read_file(trace), before);
+}
+
+TEST(BadInputTest, AnOutputThatCannotBeMadeSaysWhy) {
+  const TempDir directory;
+  write_run(directory.path());
+  const Said said = run({"diagnose", directory.path(), "--junit", directory / "absent/x.xml"});
+  EXPECT_EQ(said.status, 2);
+  EXPECT_NE(said.err.find("absent/x.xml could not be written: No such file or directory"), std::string::npos);
+  EXPECT_EQ(run({"report", directory.path(), "-o", directory.path()}).status, 2);
+  EXPECT_EQ(run({"report", directory.path(), "-o", "/dev/full"}).status, 2);
+}
+
+TEST(BadInputTest, AConfigurationThatIsNoFile) {
+  const TempDir directory;
+  write_run(directory.path());
+  expect_one_sentence_on("nothing.json", run({"memory", directory.path(), "--config", directory / "nothing.json"}));
+  expect_one_sentence_on(directory.path(), run({"memory", directory.path(), "--config", directory.path()}));
+}
+
+TEST(BadInputTest, WhatIsNoTraceIsSaidToBeWhatItLooksLike) {
+  const TempDir directory;
+  write_file(directory / "a.plot", std::string_view("\x89PNG\r\n\x1a\n"));
+  const std::string picture = run({"ranks", directory / "a.plot"}).err;
+  EXPECT_NE(picture.find("looks like a PNG picture"), std::string::npos) << picture;
+  write_file(directory / "profile.json", std::string_view("{\"schemaVersion\": 1, \"traceEvents\": []}"));
+  const std::string profile = run({"ranks", directory / "profile.json"}).err;
+  EXPECT_NE(profile.find("is a Kineto trace: run-reader diagnose"), std::string::npos) << profile;
+}
+
+// What a shell makes of RUN/*.
+TEST(BadInputTest, SeveralRecordingsAtOnce) {
+  const TempDir directory;
+  write_run(directory.path());
+  const std::string trace = only_trace_in(directory.path());
+  expect_one_sentence_on(trace, run({"diagnose", trace, directory.path()}));
+}
+
+// Every command, and not only those with a verdict: a table over half of the run looks like one over all of it.
+TEST(BadInputTest, EveryCommandTellsOfLostData) {
+  const TempDir directory;
+  write_run(directory.path());
+  const std::string trace = only_trace_in(directory.path());
+  std::filesystem::resize_file(trace, std::filesystem::file_size(trace) / 2);
+  for (const char* command : {"ranks", "collectives", "allocations", "memory", "optimizer", "ranges", "stacks",
+                              "stragglers", "events", "dump"}) {
+    const Said said = run({command, directory.path()});
+    EXPECT_EQ(said.status, 3) << command;
+    EXPECT_NE(said.err.find("run-reader verify"), std::string::npos) << command << said.err;
+    EXPECT_NE(said.err.find(trace), std::string::npos) << command << said.err;
+  }
 }
 
 }  // namespace

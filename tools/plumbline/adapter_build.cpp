@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -19,6 +18,7 @@
 #include "shim/adapter_path.hpp"
 #include "shim/adapter_stamp.hpp"
 #include "tools/plumbline/compile_command.hpp"
+#include "tools/plumbline/file_text.hpp"
 #include "tools/plumbline/source_files.hpp"
 #include "tools/plumbline/subprocess.hpp"
 #include "tools/plumbline/temporary_directory.hpp"
@@ -125,11 +125,7 @@ AdapterResult build(const TorchInstall& torch, const std::string& path) {
 
 }  // namespace
 
-bool adapter_is_ready(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string all{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return all.find(stamp()) != std::string::npos;
-}
+bool adapter_is_ready(const std::string& path) { return file_text(path).find(stamp()) != std::string::npos; }
 
 AdapterResult make_adapter(const TorchInstall& torch, const std::string& cache,
                            const std::function<void(const std::string&)>& announce) {

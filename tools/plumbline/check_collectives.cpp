@@ -7,12 +7,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -23,6 +26,7 @@
 #include "tools/plumbline/subprocess.hpp"
 #include "tools/plumbline/temporary_directory.hpp"
 #include "tools/run_reader/exit_code.hpp"
+#include "tools/run_reader/remedy.hpp"
 #include "tools/run_reader/text.hpp"
 
 namespace plumbline::tools {
@@ -55,6 +59,22 @@ std::string groups_of(const reader::Run& run) {
     }
   }
   return joined(texts, ";");
+}
+
+// "0,1;2,3", or nothing.
+bool are_groups(const std::string& text) {
+  std::istringstream groups(text);
+  for (std::string group; std::getline(groups, group, ';');) {
+    std::set<int> ranks;
+    std::istringstream members(group + ",");
+    for (std::string member; std::getline(members, member, ',');) {
+      int rank = -1;
+      const auto [end, error] = std::from_chars(member.data(), member.data() + member.size(), rank);
+      const bool whole = error == std::errc{} && end == member.data() + member.size() && rank >= 0;
+      if (!whole || !ranks.insert(rank).second) return false;
+    }
+  }
+  return true;
 }
 
 std::string write_probe(const fs::path& directory) {
@@ -128,9 +148,10 @@ std::vector<std::string> with_probe(const std::vector<std::string>& command, con
 
 int check_collectives(const CollectiveCheckOptions& options) {
   std::string groups = options.groups;
+  if (!are_groups(groups)) return refuse(fmt::format("--groups {}: give ranks as 0,1;2,3, each only once", groups));
   if (!options.run.empty() && groups.empty()) {
     const auto run = reader::Run::open(options.run);
-    if (!run.ok()) return refuse(run.status().message());
+    if (!run.ok()) return refuse(why_no_run(options.run, run.status()));
     groups = groups_of(*run);
   }
   if (find_program(options.command.front()).empty()) {
@@ -140,7 +161,7 @@ int check_collectives(const CollectiveCheckOptions& options) {
   const std::string probe = place.path().empty() ? "" : write_probe(place.path());
   if (probe.empty()) {
     return refuse(fmt::format("{} cannot be written to",
-                              options.directory.empty() ? "the temporary directory" : options.directory));
+                              options.directory.empty() ? "the temporary directory (TMPDIR)" : options.directory));
   }
   std::vector<std::string> script = {probe, "--output", place.path().string(), "--seconds",
                                      std::to_string(options.seconds)};

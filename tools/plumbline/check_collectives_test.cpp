@@ -114,6 +114,13 @@ TEST_F(CheckCollectivesTest, TakesTheGroupsOfARun) {
 TEST_F(CheckCollectivesTest, RefusesWhatItCannotStart) {
   EXPECT_EQ(run_program({PLUMBLINE_COMMAND, "check-collectives", "--", "plumbline-no-such-program"}).status, 2);
   EXPECT_EQ(run_program({PLUMBLINE_COMMAND, "check-collectives"}).status, 2);
+  for (const char* groups : {"a", "0,0", "0,,1", "-1", "0,99999999999"}) {
+    const Finished finished = check("exit 0\n", {"--groups", groups});
+    EXPECT_EQ(finished.status, 2) << groups;
+    EXPECT_NE(finished.errors.find("give ranks as 0,1;2,3"), std::string::npos) << finished.errors;
+  }
+  EXPECT_EQ(run_program({"env", "TMPDIR=/nonexistent", PLUMBLINE_COMMAND, "check-collectives", "--", "true"}).status,
+            2);
   EXPECT_EQ(check("exit 0\n", {"--dir", "/nonexistent"}).status, 2);
   EXPECT_EQ(check("exit 0\n", {"--run", "/nonexistent"}).status, 2);
 }

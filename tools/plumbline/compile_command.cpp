@@ -4,10 +4,9 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
+#include "tools/plumbline/file_text.hpp"
 #include "tools/plumbline/subprocess.hpp"
 
 namespace plumbline::tools {
@@ -15,8 +14,7 @@ namespace {
 
 // The standard that torch's headers insist on; C++17 serves also older compilers.
 std::string standard_for(const TorchInstall& torch) {
-  std::ifstream file(torch.directory + "/include/ATen/ATen.h");
-  const std::string header{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::string header = file_text(torch.directory + "/include/ATen/ATen.h");
   return header.find("__cplusplus < 202002L") == std::string::npos ? "-std=c++17" : "-std=c++20";
 }
 

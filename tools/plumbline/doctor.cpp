@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "tools/plumbline/say.hpp"
+#include "tools/run_reader/text.hpp"
 
 namespace plumbline::tools {
 namespace {
@@ -29,10 +30,10 @@ std::optional<Findings> examine(const std::string& target, const std::string& py
   if (target.empty()) return examine_machine(python);
   std::error_code ignored;
   const auto pid = as_process_number(target);
-  if (!pid || std::filesystem::exists(target, ignored)) return examine_run(target, why);
+  if (std::filesystem::exists(target, ignored)) return examine_run(target, why);
   why = fmt::format("there is no process {} here, and no run of that name; give a process number or a run directory",
-                    target);
-  return examine_process(*pid);
+                    printable(target));
+  return pid ? examine_process(*pid) : std::nullopt;
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ void examine_torch(const TorchInstall& torch, Findings& findings) {
 
 void examine_directory(const recorder::Settings& settings, Findings& findings) {
   const std::string wanted = settings.run_directory.empty() ? settings.base_directory : settings.run_directory;
-  const fs::path place = fs::absolute(wanted.empty() ? "." : wanted).lexically_normal();
+  const fs::path place = absolute_path(wanted.empty() ? "." : wanted).lexically_normal();
   if (const std::string block = recording_block(place, settings.memory_bytes); !block.empty()) {
     return findings.problem("run directory", fmt::format("{} {}", place.string(), block));
   }

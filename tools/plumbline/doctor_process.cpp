@@ -5,8 +5,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -17,6 +15,7 @@
 #include "recorder/settings.hpp"
 #include "shim/adapter_path.hpp"
 #include "tools/plumbline/doctor.hpp"
+#include "tools/plumbline/file_text.hpp"
 #include "tools/plumbline/preload_block.hpp"
 #include "tools/run_reader/text.hpp"
 
@@ -62,11 +61,6 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-std::string contents(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 // A line of /proc/PID/maps: "7f00-7f10 r--p 00000000 fe:00 5341431     /lib/libplumbline.so (deleted)".
 std::optional<Mapping> parse_mapping(const std::string& line) {
   std::istringstream words(line);
@@ -102,8 +96,8 @@ std::string present_name(const Mapping& mapping) {
 
 Process look_at(const fs::path& directory) {
   std::error_code ignored;
-  return {fs::read_symlink(directory / "exe", ignored).string(), split(contents(directory / "environ"), '\0'),
-          mapped_files(contents(directory / "maps"))};
+  return {fs::read_symlink(directory / "exe", ignored).string(), split(file_text(directory / "environ"), '\0'),
+          mapped_files(file_text(directory / "maps"))};
 }
 
 void explain_absence(const Process& process, Findings& findings) {
@@ -170,7 +164,7 @@ bool is_for_us(const Process& process) {
 }
 
 std::string why_unreadable(int pid, const fs::path& directory) {
-  const std::string state = contents(directory / "stat");
+  const std::string state = file_text(directory / "stat");
   if (const std::size_t name_end = state.rfind(") "); name_end != std::string::npos && state[name_end + 2] == 'Z') {
     return fmt::format("{} has ended; its parent has not asked for its exit status yet", pid);
   }

@@ -11,6 +11,7 @@
 #include "reader/liveness.hpp"
 #include "reader/run.hpp"
 #include "tools/plumbline/doctor.hpp"
+#include "tools/run_reader/remedy.hpp"
 #include "tools/run_reader/text.hpp"
 
 namespace plumbline::tools {
@@ -168,7 +169,7 @@ std::optional<Findings> examine_run(const std::string& path, std::string& why) {
   options.hidden = true;
   const auto run = reader::Run::open(path, options);
   if (!run.ok()) {
-    why = printable(run.status().message());
+    why = why_no_run(path, run.status());
     return std::nullopt;
   }
   Findings findings;

@@ -17,12 +17,17 @@
 #include "tools/plumbline/interpreter.hpp"
 #include "tools/plumbline/recording_place.hpp"
 #include "tools/plumbline/say.hpp"
+#include "tools/plumbline/subprocess.hpp"
 #include "tools/plumbline/torch_install.hpp"
+#include "tools/run_reader/text.hpp"
 
 namespace plumbline::tools {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int kNoProgram = 126;
+constexpr int kNotThere = 127;
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -41,9 +46,9 @@ std::string launch_name() {
 
 // PLUMBLINE_RUN of the job: an absolute path, because a job may change its directory.
 std::string run_directory(const std::string& wanted, const recorder::Settings& settings) {
-  if (wanted.empty() && !settings.run_directory.empty()) return fs::absolute(settings.run_directory).string();
+  if (wanted.empty() && !settings.run_directory.empty()) return absolute_path(settings.run_directory).string();
   const std::string base = wanted.empty() ? settings.base_directory : wanted;
-  return (fs::absolute(base.empty() ? "." : base) / launch_name()).lexically_normal().string();
+  return (absolute_path(base.empty() ? "." : base) / launch_name()).lexically_normal().string();
 }
 
 void prepare_adapter(const LaunchOptions& options, const recorder::Settings& settings) {
@@ -110,7 +115,18 @@ int become(const std::vector<std::string>& command) {
   execvp(argv[0], argv.data());
   const int error = errno;
   say(fmt::format("{} cannot be started: {}", command[0], std::strerror(error)));
-  return error == ENOENT ? 127 : 126;
+  return error == ENOENT ? kNotThere : kNoProgram;
+}
+
+// Before anything is made ready for it. As a shell does: 127 for what is not there, 126 for what is no program.
+int examine_program(const std::string& name) {
+  if (!find_program(name).empty()) return 0;
+  std::error_code error;
+  const bool there = name.find('/') != std::string::npos && fs::exists(name, error);
+  say(fmt::format("{} {}", name.empty() ? "''" : printable(name),
+                  there ? "cannot be started: it is no program, or may not be executed; give its interpreter first"
+                        : "cannot be started: there is no such program; give its path, or add its place to PATH"));
+  return there ? kNoProgram : kNotThere;
 }
 
 }  // namespace
@@ -136,6 +152,7 @@ std::string with_preload(const std::string& existing, const std::string& object)
 }
 
 int launch(const LaunchOptions& options) {
+  if (const int status = examine_program(options.command.front()); status != 0) return status;
   if (preload()) prepare(options);
   return become(options.command);
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "tools/plumbline/scratch_directory.hpp"
@@ -84,6 +85,44 @@ TEST(CommandLine, EveryComplaintHasThePrefix) {
   }
   EXPECT_NE(run_program({PLUMBLINE_COMMAND, "nope"}).errors.find("there is no command nope; there are: run,"),
             std::string::npos);
+}
+
+TEST(CommandLine, ARefusalSaysWhatToGiveInstead) {
+  const auto says = [](std::vector<std::string> words, const std::string& sentence, int status = 2) {
+    words.insert(words.begin(), PLUMBLINE_COMMAND);
+    const Finished finished = run_program(words);
+    EXPECT_EQ(finished.status, status) << sentence;
+    EXPECT_NE(finished.errors.find(sentence), std::string::npos) << finished.errors;
+    EXPECT_EQ(std::count(finished.errors.begin(), finished.errors.end(), '\n'), 1) << finished.errors;
+  };
+  says({}, "which command? there are: run, ");
+  says({"run", "--nope", "--", "true"}, "run does not take --nope");
+  says({"check-collectives", "--nope", "x", "--", "true"}, "check-collectives does not take --nope");
+  says({"rerun", "x", "--lr", "5"}, "rerun does not take --lr 5");
+  says({"rerun"}, "rerun needs RUN: the run directory");
+  says({"run", "--level", "off", "--level", "watch", "--", "true"}, "run takes --level only once");
+  says({"run", "--", ""}, "'' cannot be started: there is no such program", 127);
+  says({"run", "--", "plumbline-no-such-program"}, "there is no such program", 127);
+  says({"run", "--", "/etc"}, "it is no program", 126);
+  for (const char* nobody : {"0", "-1", "99999999999999999999", "nowhere"})
+    says({"doctor", nobody}, "give a process number or a run directory");
+  says({"doctor", ""}, "give a process number or a run directory");
+}
+
+// A job whose directory was deleted below it: it runs on, unrecorded.
+TEST(CommandLine, ACurrentDirectoryThatIsGone) {
+  const ScratchDirectory scratch;
+  const std::string gone = scratch.path("gone");
+  const std::string script = "mkdir " + gone + " && cd " + gone + " && rmdir " + gone + " && exec \"$@\"";
+  const auto in_gone = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"sh", "-c", script, "sh", PLUMBLINE_COMMAND});
+    return run_program(words);
+  };
+  const Finished ran = in_gone({"run", "--python", "/nonexistent/python", "--", "echo", "ran"});
+  EXPECT_EQ(ran.output, "ran\n");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_NE(ran.errors.find("the job runs unrecorded"), std::string::npos) << ran.errors;
+  EXPECT_EQ(in_gone({"doctor", "--python", "/nonexistent/python"}).status, 1);
 }
 
 }  // namespace

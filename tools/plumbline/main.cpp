@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@
 #include "tools/plumbline/say.hpp"
 #include "tools/plumbline/templates.hpp"
 #include "tools/plumbline/torch_install.hpp"
+#include "tools/run_reader/complaint.hpp"
 #include "tools/run_reader/text.hpp"
 
 namespace {
@@ -63,6 +65,12 @@ int build_adapter(const std::string& wanted_python) {
 Words job_of(const CLI::App* app, const Words& rest) {
   Words words = app->remaining();
   words.insert(words.end(), rest.begin(), rest.end());
+  // What CLI11 did not know: an option of this program that there is not, rather than a program of that name.
+  if (!app->remaining().empty() && app->remaining().front().starts_with('-')) {
+    tools::say(fmt::format("{0} does not take {1}; plumbline {0} --help tells its options, and a job stands after --",
+                           app->get_name(), tools::printable(app->remaining().front())));
+    return {};
+  }
   if (words.empty()) tools::say(fmt::format("which job? plumbline {} -- torchrun …", app->get_name()));
   return words;
 }
@@ -131,7 +139,12 @@ Command doctor_command(CLI::App& app, std::string& target, std::string& python) 
   CLI::App* doctor = app.add_subcommand("doctor", "what is recorded and what is not: here, in a process, in a run");
   doctor->add_option("target", target, "a process number or a run; else this machine");
   doctor->add_option("--python", python, "the interpreter whose torch is looked at; else python3 of PATH");
-  return {doctor, [&target, &python](const Words&) { return tools::doctor(target, python); }};
+  return {
+      doctor, [doctor, &target, &python](const Words&) {
+        if (doctor->get_option("target")->count() == 0 || !target.empty()) return tools::doctor(target, python);
+        tools::say("doctor: the name of what is to be looked at is empty; give a process number or a run directory");
+        return kUsage;
+      }};
 }
 
 std::string names_of(const std::vector<Command>& commands) {
@@ -140,10 +153,8 @@ std::string names_of(const std::vector<Command>& commands) {
   return names;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  CLI::App app("Records training jobs and tells what was recorded. See also: run-reader.");
+int act(int argc, char** argv) {
+  CLI::App app("Records training jobs and tells what was recorded. See also: run-reader.", "plumbline");
   app.set_version_flag("--version", plumbline::recorder::kVersion);
   app.require_subcommand(1);
   tools::LaunchOptions run;
@@ -168,9 +179,9 @@ int main(int argc, char** argv) {
     return app.exit(wanted);  // help or version
   } catch (const CLI::ParseError& error) {
     tools::say(argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()
-                   ? fmt::format("there is no command {}; there are: {}", tools::printable(argv[1]), names_of(commands))
-                   : error.what());
-    tools::say("plumbline --help tells the commands");
+                   ? fmt::format("there is no command {}; there are: {}; plumbline --help tells what they do.",
+                                 tools::printable(argv[1]), names_of(commands))
+                   : tools::complaint_of(app, error));
     return kUsage;
   }
   const Words rest(mark == end ? end : mark + 1, end);
@@ -178,4 +189,15 @@ int main(int argc, char** argv) {
     if (command.app->parsed()) return command.act(rest);
   }
   return kUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return act(argc, argv);
+  } catch (const std::exception& error) {
+    tools::say(fmt::format("this cannot be done: {}", error.what()));
+    return kUsage;
+  }
 }

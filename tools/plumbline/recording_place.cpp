@@ -48,6 +48,12 @@ std::string ring_block(const fs::path& directory) {
 
 }  // namespace
 
+fs::path absolute_path(const fs::path& path) {
+  std::error_code error;
+  fs::path absolute = fs::absolute(path, error);
+  return error ? path : absolute;
+}
+
 fs::path existing_parent(fs::path path) {
   std::error_code ignored;
   while (!fs::exists(path, ignored) && path.has_parent_path() && path != path.parent_path()) path = path.parent_path();

@@ -7,6 +7,9 @@
 
 namespace plumbline::tools {
 
+// Seen from the current directory; the path itself where that is gone.
+std::filesystem::path absolute_path(const std::filesystem::path& path);
+
 // The nearest directory above a path that is there.
 std::filesystem::path existing_parent(std::filesystem::path path);
 

@@ -15,9 +15,11 @@
 #include "recorder/shell_words.hpp"
 #include "tools/plumbline/launch.hpp"
 #include "tools/plumbline/recorded_launch.hpp"
+#include "tools/plumbline/recording_place.hpp"
 #include "tools/plumbline/say.hpp"
 #include "tools/plumbline/subprocess.hpp"
 #include "tools/plumbline/templates.hpp"
+#include "tools/run_reader/remedy.hpp"
 #include "tools/run_reader/text.hpp"
 
 namespace plumbline::tools {
@@ -95,7 +97,7 @@ int refuse(const std::string& sentence) {
 
 int rerun(const RerunOptions& options) {
   const auto run = reader::Run::open(options.run);
-  if (!run.ok()) return refuse(run.status().message());
+  if (!run.ok()) return refuse(why_no_run(options.run, run.status()));
   auto launch = recorded_launch(*run);
   if (!launch.ok()) return refuse(launch.status().message());
   change(*launch, options);
@@ -109,7 +111,7 @@ int rerun(const RerunOptions& options) {
   const fs::path old = fs::canonical(options.run, error);
   const fs::path place = fs::is_directory(old, error) ? old.parent_path() : old.parent_path().parent_path();
   LaunchOptions again;
-  again.directory = options.directory.empty() ? place.string() : fs::absolute(options.directory).string();
+  again.directory = options.directory.empty() ? place.string() : absolute_path(options.directory).string();
   again.level = options.level;
   if (chdir(launch->directory.c_str()) != 0) {
     return refuse(fmt::format("the directory {}, in which the run was started, is not here", launch->directory));

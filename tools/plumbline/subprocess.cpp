@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -120,15 +121,21 @@ std::vector<Finished> run_programs(const std::vector<std::vector<std::string>>& 
   return results;
 }
 
+// A directory can be "executed" too.
+bool can_run(const std::string& path) {
+  struct stat info {};
+  return access(path.c_str(), X_OK) == 0 && stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
 std::string find_program(const std::string& name) {
   if (name.empty()) return "";
-  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
+  if (name.find('/') != std::string::npos) return can_run(name) ? name : "";
   const char* path = std::getenv("PATH");
   std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
   while (true) {
     const auto end = rest.find(':');
     const std::string candidate = std::string(rest.substr(0, end)) + "/" + name;
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+    if (can_run(candidate)) return candidate;
     if (end == std::string_view::npos) return "";
     rest.remove_prefix(end + 1);
   }

@@ -51,6 +51,7 @@ TEST(FindProgram, LooksInThePath) {
   EXPECT_EQ(find_program("plumbline-no-such-program"), "");
   EXPECT_EQ(find_program("/etc/passwd"), "");
   EXPECT_EQ(find_program(""), "");
+  EXPECT_EQ(find_program("/etc"), "") << "a directory can be entered, and not run";
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "recorder/probe_template.hpp"
+#include "tools/plumbline/recording_place.hpp"
 #include "tools/plumbline/say.hpp"
 #include "tools/plumbline/source_files.hpp"
 #include "tools/run_reader/exit_code.hpp"
@@ -77,7 +78,7 @@ std::string template_file(const std::string& name, const std::string& directory,
     std::vector<std::string> complaints;
     recorder::read_template(name, complaints);
     if (!complaints.empty()) why = printable(complaints.front());
-    return complaints.empty() ? fs::absolute(name).string() : "";
+    return complaints.empty() ? absolute_path(name).string() : "";
   }
   const SourceFile* const file = carried(name);
   if (file == nullptr) {
@@ -86,7 +87,7 @@ std::string template_file(const std::string& name, const std::string& directory,
   }
   std::error_code error;
   fs::create_directories(directory, error);
-  const fs::path path = fs::absolute(directory) / (name + ".toml");
+  const fs::path path = absolute_path(directory) / (name + ".toml");
   std::ofstream out(path, std::ios::binary);
   out << file->text;
   if (!out.flush()) why = fmt::format("{} cannot be written", path.string());

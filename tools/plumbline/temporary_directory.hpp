@@ -16,6 +16,7 @@ class TemporaryDirectory {
     std::error_code error;
     const std::filesystem::path parent =
         base.empty() ? std::filesystem::temp_directory_path(error) : std::filesystem::absolute(base, error);
+    if (error) return;
     std::string pattern = (parent / (name + "-XXXXXX")).string();
     if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
   }

@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string_view>
 #include <vector>
 
 #include "tools/plumbline/elf_file.hpp"
+#include "tools/plumbline/file_text.hpp"
 #include "tools/plumbline/subprocess.hpp"
 
 namespace plumbline::tools {
@@ -32,9 +31,7 @@ if spec and spec.submodule_search_locations:
 )";
 
 bool file_contains(const std::string& path, std::string_view text) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string all{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return all.find(text) != std::string::npos;
+  return file_text(path).find(text) != std::string::npos;
 }
 
 // A library compiled with the old std::string has this function under another name.
@@ -77,6 +74,10 @@ std::string find_cuda_headers(const TorchInstall& install) {
 }  // namespace
 
 bool find_torch(const std::string& python, TorchInstall& install, std::string& why) {
+  if (find_program(python).empty()) {
+    why = fmt::format("there is no program {}", python);
+    return false;
+  }
   const Finished answer = run_program({python, "-c", kQuestion});
   const auto found = answer.output.find("plumbline-torch\n");
   if (answer.status != 0 || found == std::string::npos) {

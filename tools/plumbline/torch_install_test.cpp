@@ -74,6 +74,7 @@ TEST_F(FakeTorch, PythonsWithoutTorch) {
   EXPECT_FALSE(find_torch(scratch.write_program("broken", "#!/bin/sh\nexit 7\n"), torch, why));
   EXPECT_NE(why.find("exit status 7"), std::string::npos);
   EXPECT_FALSE(find_torch(scratch.path("missing"), torch, why));
+  EXPECT_EQ(why, "there is no program " + scratch.path("missing"));
 }
 
 TEST_F(FakeTorch, ItsHeadersChooseTheStandard) {

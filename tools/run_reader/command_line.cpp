@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
+#include <system_error>
 
 #include "reader/names.hpp"
+#include "tools/run_reader/complaint.hpp"
 #include "tools/run_reader/exit_code.hpp"
 #include "tools/run_reader/text.hpp"
 
@@ -59,22 +62,22 @@ void add_filters(CLI::App& command, Raw& raw, bool limit) {
 }
 
 // As it can be shown in a sentence: '' when it is empty.
-std::string quoted(const std::string& text) { return text.empty() ? "''" : printable(text); }
+std::string shown(const std::string& text) { return text.empty() ? "''" : printable(text); }
 
 // Empty when all is understood.
 std::string understand(const Raw& raw, Filter& filter) {
   if (raw.ranks) {
     const auto ranks = parse_intervals(*raw.ranks);
-    if (!ranks) return "--rank " + quoted(*raw.ranks) + ": give ranks as 3, 0-7 or 0,2,8-15.";
+    if (!ranks) return "--rank " + shown(*raw.ranks) + ": give ranks as 3, 0-7 or 0,2,8-15.";
     filter.ranks = *ranks;
   }
   if (raw.steps) {
     const auto steps = parse_intervals(*raw.steps);
-    if (!steps) return "--step " + quoted(*raw.steps) + ": give steps as 3, 10-20 or 0,2,8-15.";
+    if (!steps) return "--step " + shown(*raw.steps) + ": give steps as 3, 10-20 or 0,2,8-15.";
     filter.steps = *steps;
   }
   const auto limit = parse_number(raw.limit);
-  if (!limit) return "--limit " + quoted(raw.limit) + ": give a number of events, 0 for all.";
+  if (!limit) return "--limit " + shown(raw.limit) + ": give a number of events, 0 for all.";
   filter.limit = static_cast<std::uint64_t>(*limit);
   for (const std::string& name : raw.kinds) {
     const auto kind = reader::kind_named(name);
@@ -87,7 +90,7 @@ std::string understand(const Raw& raw, Filter& filter) {
             one == recorder::Kind::kGroup || one == recorder::Kind::kText || one == recorder::Kind::kFact;
         if (!definition) known += (known.empty() ? "" : ", ") + std::string(reader::name_of(one));
       }
-      return "--kind " + name + ": there is no such kind of event. There are: " + known + ".";
+      return "--kind " + shown(name) + ": there is no such kind of event. There are: " + known + ".";
     }
     filter.kinds.push_back(*kind);
   }
@@ -95,6 +98,10 @@ std::string understand(const Raw& raw, Filter& filter) {
     return "--from and --to take seconds since the run's start, such as 0 or 12.5.";
   if (filter.from_s > filter.to_s) return "--from is later than --to.";
   return {};
+}
+
+bool wants_output(Command command) {
+  return command == Command::kExport || command == Command::kReport || command == Command::kImport;
 }
 
 }  // namespace
@@ -143,6 +150,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
 
   Options options;
   Raw raw;
+  std::optional<std::string> junit;
   bool perfetto = false;
   bool all = false;
   std::vector<std::string> words;  // of check: NAME RUN, or RUN with --all
@@ -179,7 +187,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
         break;
       case Command::kDiagnose:
         command->add_flag("--json", options.json, "JSON instead of text");
-        command->add_option("--junit", options.junit, "also write the verdicts to this file, as test cases");
+        add_text(*command, "--junit", junit, "also write the verdicts to this file, as test cases");
         break;
       case Command::kCheck:
         command->add_flag("--all", all, "every check that applies");
@@ -189,7 +197,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
         command->add_option("--before", options.before, "of load: a checkpoint of the state before the load")
             ->type_name("PATH");
         command->add_flag("--json", options.json, "JSON instead of text");
-        command->add_option("--junit", options.junit, "also write the verdicts to this file, as test cases");
+        add_text(*command, "--junit", junit, "also write the verdicts to this file, as test cases");
         break;
       case Command::kReport:
         command->add_option("-o,--output", options.output, "file to write, - for standard output")->required();
@@ -220,8 +228,13 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
     for (const Entry& entry : kCommands) names.emplace_back(entry.name);
     if (std::find(names.begin(), names.end(), arguments.front()) == names.end()) {
       result.exit_code = kExitUsage;
-      result.text = "run-reader: there is no command " + quoted(arguments.front()) +
+      result.text = "run-reader: there is no command " + shown(arguments.front()) +
                     "; there are: " + joined(names, ", ") + "; run-reader --help tells what they do.\n";
+      std::error_code error;
+      if (std::filesystem::exists(arguments.front(), error))
+        result.text = "run-reader: what shall be done with " + shown(arguments.front()) +
+                      "? To learn what went wrong, run-reader diagnose " + shown(arguments.front()) +
+                      "; run-reader --help tells the other commands.\n";
       return result;
     }
   }
@@ -237,7 +250,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
     return result;
   } catch (const CLI::ParseError& error) {
     result.exit_code = kExitUsage;
-    result.text = std::string("run-reader: ") + error.what() + "\nrun-reader --help tells the commands.\n";
+    result.text = "run-reader: " + complaint_of(app, error) + "\n";
     return result;
   }
   std::string complaint = understand(raw, options.filter);
@@ -251,6 +264,9 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
   }
   if (options.command != Command::kEvents) options.filter.limit = 0;
   if (options.command == Command::kExport && !perfetto) complaint = "export: say which format, --perfetto.";
+  if (wants_output(options.command) && options.output.empty()) complaint = "-o '': name a file.";
+  if (junit && (junit->empty() || *junit == "-")) complaint = "--junit " + shown(*junit) + ": name a file.";
+  options.junit = junit.value_or("");
   if (!complaint.empty()) {
     result.exit_code = kExitUsage;
     result.text = "run-reader: " + complaint + "\n";

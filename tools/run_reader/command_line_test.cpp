@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace plumbline::tools {
 namespace {
 
@@ -107,6 +109,25 @@ TEST(CommandLineTest, IntervalsAreReadWhole) {
   for (const char* wrong : {"", ",", "1,", "1-", "-1", "1--2", "2-1", "1 2", "99999999999999999999"}) {
     EXPECT_FALSE(parse_intervals(wrong).has_value()) << wrong;
   }
+}
+
+TEST(CommandLineTest, ARefusalSaysWhatToGiveInstead) {
+  const auto says = [](const std::vector<std::string>& arguments, const std::string& words) {
+    const std::string text = refusal_of(arguments);
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+  };
+  says({}, "which command? there are: diagnose, ");
+  says({"--nope"}, "there is no option --nope before a command");
+  says({"summary"}, "summary needs RUN: run directory or trace file; run-reader summary --help");
+  says({"summary", "r", "--nope", "x"}, "summary does not take --nope x;");
+  says({"report", "r"}, "report needs -o,--output: file to write");
+  says({"events", "r", "--limit", "1", "--limit", "2"}, "events takes --limit only once");
+  says({"events", "r", "--kind"}, "events needs a value after --kind");
+  says({"events", "r", "--kind", "\x1b[31m"}, "--kind ?[31m: there is no such kind");
+  says({"report", "r", "-o", ""}, "-o '': name a file");
+  says({"diagnose", "r", "--junit", ""}, "--junit '': name a file");
+  says({"/"}, "run-reader diagnose /;");
 }
 
 }  // namespace

@@ -29,23 +29,33 @@ bool need_import(const std::vector<std::string>& paths) {
 
 std::optional<ForeignRun> ForeignRun::import(const std::vector<std::string>& paths, std::ostream& err) {
   std::error_code error;
-  std::string scratch = (fs::temp_directory_path(error) / "plumbline-import-XXXXXX").string();
+  const fs::path place = fs::temp_directory_path(error);
+  std::string scratch = (place / "plumbline-import-XXXXXX").string();
   if (error || mkdtemp(scratch.data()) == nullptr) {
-    err << "run-reader: there is no room for an import in " << scratch << "; set TMPDIR to another directory.\n";
+    err << "run-reader: " << (error ? "the temporary directory" : place.string())
+        << " cannot be written to, and other programs' files are imported there; set TMPDIR to another directory.\n";
     return std::nullopt;
   }
-  ForeignRun run(scratch);
+  ForeignRun run(scratch, paths.front());
   const auto report = import_to(paths, run.directory(), err);
   if (!report) return std::nullopt;
   run.data_lost_ = report->data_lost;
   return run;
 }
 
+ForeignRun::ForeignRun(std::string scratch, const std::string& given) : scratch_(std::move(scratch)) {
+  const std::string name = (fs::path(given).lexically_normal() / "").parent_path().filename().string();
+  directory_ = scratch_ + "/" + (name.empty() || name.starts_with('.') ? "run" : name);
+}
+
 ForeignRun::ForeignRun(ForeignRun&& other) noexcept
-    : scratch_(std::exchange(other.scratch_, {})), data_lost_(other.data_lost_) {}
+    : scratch_(std::exchange(other.scratch_, {})),
+      directory_(std::move(other.directory_)),
+      data_lost_(other.data_lost_) {}
 
 ForeignRun& ForeignRun::operator=(ForeignRun&& other) noexcept {
   std::swap(scratch_, other.scratch_);
+  std::swap(directory_, other.directory_);
   data_lost_ = other.data_lost_;
   return *this;
 }

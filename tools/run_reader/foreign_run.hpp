@@ -21,13 +21,14 @@ class ForeignRun {
   ForeignRun& operator=(ForeignRun&& other) noexcept;
   ~ForeignRun();
 
-  std::string directory() const { return scratch_ + "/run"; }
+  const std::string& directory() const { return directory_; }  // called as what was given, for reports show its name
   bool data_lost() const { return data_lost_; }
 
  private:
-  explicit ForeignRun(std::string scratch) : scratch_(std::move(scratch)) {}
+  ForeignRun(std::string scratch, const std::string& given);
 
   std::string scratch_;
+  std::string directory_;
   bool data_lost_ = false;
 };
 

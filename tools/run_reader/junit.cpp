@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <ostream>
 
+#include "tools/run_reader/output_file.hpp"
 #include "tools/run_reader/text.hpp"
 
 namespace plumbline::tools {
@@ -80,11 +80,8 @@ std::string junit_text(std::string_view suite, std::span<const Verdict> verdicts
 bool write_junit(const std::string& path, std::string_view suite, std::span<const Verdict> verdicts,
                  std::ostream& err) {
   if (path.empty()) return true;
-  std::ofstream file(path, std::ios::binary);
-  file << junit_text(suite, verdicts);
-  file.close();
-  if (!file) err << "run-reader: " << printable(path) << " cannot be written.\n";
-  return static_cast<bool>(file);
+  return write_file(
+      path, [&](std::ostream& out) { out << junit_text(suite, verdicts); }, err);
 }
 
 }  // namespace plumbline::tools

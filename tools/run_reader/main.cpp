@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <exception>
 #include <iostream>
+#include <new>
 #include <string>
 #include <vector>
 
+#include "tools/run_reader/exit_code.hpp"
 #include "tools/run_reader/run_reader.hpp"
 
 int main(int argc, char** argv) {
@@ -25,5 +28,13 @@ int main(int argc, char** argv) {
     setrlimit(RLIMIT_NOFILE, &files);
   }
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-  return plumbline::tools::run_reader(arguments, std::cout, std::cerr, isatty(STDOUT_FILENO) == 1);
+  try {
+    return plumbline::tools::run_reader(arguments, std::cout, std::cerr, isatty(STDOUT_FILENO) == 1);
+  } catch (const std::bad_alloc&) {
+    std::cerr << "run-reader: there is not enough memory for this run; read fewer traces at once, or on a larger "
+                 "machine.\n";
+  } catch (const std::exception& error) {
+    std::cerr << "run-reader: this cannot be read: " << error.what() << ".\n";
+  }
+  return plumbline::tools::kExitUsage;
 }

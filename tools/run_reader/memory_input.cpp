@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+
+#include "reader/file.hpp"
 
 namespace plumbline::tools {
 namespace {
@@ -18,6 +18,8 @@ using nlohmann::json;
 using reader::Code;
 using reader::Result;
 using reader::Status;
+
+constexpr std::uint64_t kMostConfig = 16 << 20;
 
 struct Key {
   const char* name;
@@ -132,9 +134,13 @@ Result<RunDimensions> parse_dimensions(std::string_view text) {
 Result<RunDimensions> run_dimensions(const std::string& config_path, const std::string& dims) {
   RunDimensions dimensions;
   if (!config_path.empty()) {
-    std::ifstream file(config_path, std::ios::binary);
-    if (!file) return Status(Code::kUnreadable, config_path + " cannot be read.");
-    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    const Result<reader::File> file = reader::File::open(config_path);
+    if (!file.ok()) return file.status();
+    if (file->size() > kMostConfig)
+      return Status(Code::kForeign,
+                    config_path + " is not the JSON of a model's configuration: it is larger than 16 MiB.");
+    std::string text(file->size(), ' ');
+    text.resize(file->read_at(0, text.data(), text.size()));
     Result<RunDimensions> config = config_dimensions(text, config_path);
     if (!config.ok()) return config;
     dimensions = std::move(*config);

@@ -3,11 +3,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <optional>
 #include <ostream>
 
-#include "reader/run_files.hpp"
 #include "tools/run_reader/check.hpp"
 #include "tools/run_reader/command_line.hpp"
 #include "tools/run_reader/commands.hpp"
@@ -15,6 +13,7 @@
 #include "tools/run_reader/foreign_run.hpp"
 #include "tools/run_reader/import.hpp"
 #include "tools/run_reader/progress.hpp"
+#include "tools/run_reader/remedy.hpp"
 #include "tools/run_reader/text.hpp"
 
 namespace plumbline::tools {
@@ -60,14 +59,31 @@ int dispatch(const Context& context) {
   return kExitUsage;
 }
 
-// What to give instead of a run that is not there.
-std::string remedy(const std::string& path, reader::Code code) {
-  if (code != reader::Code::kNotFound) return "";
-  std::string text = " Give a run directory (plumbline-run-..) or a trace file (.plt).";
-  const std::string parent = std::filesystem::path(path).parent_path().string();
-  const std::vector<std::string> runs = reader::runs_below(parent.empty() ? "." : parent);
-  if (!runs.empty()) text += " There is " + std::filesystem::path(runs.back()).lexically_normal().string() + ".";
-  return text;
+// Several of Plumbline's own in the place of one; a shell makes them of RUN/*.
+std::string several_recordings(const std::vector<std::string>& paths) {
+  if (paths.size() < 2 || !are_native(paths)) return "";
+  return paths[0] + " and " + paths[1] + " are recordings of Plumbline's own, which are read one run at a time: give " +
+         "one run directory alone.";
+}
+
+// Commands that say themselves, in their output, what of the run is lost.
+bool tells_losses(Command command) {
+  return command == Command::kDiagnose || command == Command::kSummary || command == Command::kReport ||
+         command == Command::kVerify;
+}
+
+std::string losses(const reader::Stats& stats) {
+  std::string first;
+  std::size_t more = 0;
+  for (const reader::Stat& row : stats.rows()) {
+    if (row.severity != reader::Severity::kDataLoss) continue;
+    if (first.empty())
+      first = row.detail.empty() ? row.name : row.detail;
+    else
+      ++more;
+  }
+  return "part of the run is not in this: " + first + (more == 0 ? "" : " And " + std::to_string(more) + " more;") +
+         " run-reader verify tells what is lost.";
 }
 
 // Tables without a row would say nothing; lists of events say themselves that none passes.
@@ -100,17 +116,21 @@ int run_reader(const std::vector<std::string>& arguments, std::ostream& out, std
     options.files = {options.run};
   }
   std::optional<ForeignRun> foreign;
+  reader::OpenOptions opening;
+  if (const std::string complaint = several_recordings(options.files); !complaint.empty()) {
+    err << "run-reader: " << printable(complaint) << '\n';
+    return kExitUsage;
+  }
   if (need_import(options.files)) {
     foreign = ForeignRun::import(options.files, err);
     if (!foreign) return kExitUsage;
     options.run = foreign->directory();
   }
   ProgressLine progress(err, terminal && isatty(STDERR_FILENO) == 1);
-  reader::OpenOptions opening;
   opening.progress = [&](std::size_t done, std::size_t all) { progress.show("opening trace", done, all); };
   const reader::Result<reader::Run> run = reader::Run::open(options.run, opening);
   if (!run.ok()) {
-    err << "run-reader: " << printable(run.status().message() + remedy(options.run, run.status().code())) << '\n';
+    err << "run-reader: " << why_no_run(options.run, run.status()) << '\n';
     return kExitUsage;
   }
   if (const std::string complaint = absent_ranks(options, *run); !complaint.empty()) {
@@ -121,6 +141,12 @@ int run_reader(const std::vector<std::string>& arguments, std::ostream& out, std
                                 [&](std::size_t done, std::size_t all) { progress.show("reading trace", done, all); });
   int status = dispatch({options, *run, subject, out, err});
   if (status == kExitFine && foreign && foreign->data_lost()) status = kExitInconclusive;
+  if (!tells_losses(options.command)) {
+    const reader::Stats stats = run->stats();
+    if (stats.data_lost() && status == kExitFine) status = kExitInconclusive;
+    if (stats.data_lost() && status != kExitUsage)
+      err << "run-reader: " << wrapped(printable(losses(stats)), 2) << '\n';
+  }
   out.flush();
   if (!out) {
     if (errno == EPIPE) return status;  // whoever read the pipe had enough
