@@ -38,7 +38,7 @@ class Fault:
 
 
 FAULTS = {
-    "segv": Fault("segv", steps=STEPS_UNTIL_FAULT, ending="without an exit record"),
+    "segv": Fault("segv", steps=STEPS_UNTIL_FAULT, ending="was killed by SIGSEGV"),
     "abort": Fault("abort", ranks=2, steps=STEPS_UNTIL_FAULT, ending=""),
     "exit_now": Fault("exit_now", steps=STEPS_UNTIL_FAULT, ending="exited with status 3"),
     "exception": Fault("exception", steps=STEPS_UNTIL_FAULT, ending="RuntimeError"),

@@ -44,13 +44,19 @@ def detail_of(piece, parameter, group, index, owner):
 
 
 FOLLOWERS = {}
+DEPTH_MARK = 0x9E3779B97F4A7C15
+
+
+def key_at(key, nested):
+    """An optimizer inside another one may begin with the same parameter, and so have its key."""
+    return (key ^ nested * DEPTH_MARK) & (1 << 64) - 1
 
 
 def before_step(optimizer, step, ordinal, key, nested, arguments, keywords):
     with unseen():
         follower = FOLLOWERS.setdefault(ordinal, Follower(ordinal))
         follower.learn(optimizer)
-        follower.open = (step, key)
+        follower.open = (step, key_at(key, nested))
         closure = keywords.get("closure", arguments[1] if len(arguments) > 1 else None)
         follower.closure = closure is not None
         note_step(optimizer, follower, nested)
