@@ -41,6 +41,10 @@ bool is_backend_range(std::string_view name) {
   return name.starts_with("gloo:") || name.starts_with("nccl:") || name.starts_with("mpi:");
 }
 
+bool is_phase(const reader::Trace& trace, const reader::Range& range) {
+  return !range.is_operator() && !is_backend_range(trace.text(range.name));
+}
+
 std::string time_text(double seconds) { return fmt::format("{:.3f} s", seconds); }
 
 }  // namespace plumbline::checks

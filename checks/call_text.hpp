@@ -7,6 +7,7 @@
 
 #include "reader/collectives.hpp"
 #include "reader/definitions.hpp"
+#include "reader/ranges.hpp"
 #include "reader/trace.hpp"
 
 namespace plumbline::checks {
@@ -23,6 +24,8 @@ std::string group_name(const reader::Group& group);
 std::string step_clause(const reader::Trace& trace, std::uint64_t time_ns);
 // The backend's own range around a call ("gloo:all_reduce"), which says nothing that the call has not said.
 bool is_backend_range(std::string_view name);
+// Whether a range tells what the job is at: neither a backend's own nor a single operator.
+bool is_phase(const reader::Trace& trace, const reader::Range& range);
 // "12.345 s".
 std::string time_text(double seconds);
 

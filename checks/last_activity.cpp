@@ -41,7 +41,7 @@ LastActivity read_since(const reader::Trace& trace, std::uint64_t from_ns) {
   reader::RangeJoin ranges;
   const auto on_collective = [&](const reader::Collective& call) { take_collective(activity, call); };
   const auto on_range = [&](const reader::Range& range) {
-    if (!is_backend_range(trace.text(range.name))) take_range(activity, range);
+    if (is_phase(trace, range)) take_range(activity, range);
   };
   const auto on_step = [&](const reader::OptimizerStep& step) {
     if (!activity.step || step.begin_ns >= activity.step->begin_ns) activity.step = step;

@@ -6,10 +6,13 @@
 #include <cmath>
 #include <set>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "checks/optimizer_capture.hpp"
 #include "checks/optimizer_groups.hpp"
 #include "checks/optimizer_parameter.hpp"
+#include "checks/state_compare.hpp"
 #include "reader/parallel.hpp"
 
 namespace plumbline::checks {
@@ -32,7 +35,8 @@ class OptimizerCheck {
       while (end < steps_.size() && steps_[end].rank == steps_[first].rank && steps_[end].key == steps_[first].key &&
              steps_[end].ordinal == steps_[first].ordinal)
         ++end;
-      examine_gradients(std::span(steps_).subspan(first, end - first), observations_);
+      for (std::string& name : without_gradient(std::span(steps_).subspan(first, end - first)))
+        without_gradient_.insert(std::move(name));
       for (std::size_t i = first; i < end; ++i) step(steps_[i], i > first ? &steps_[i - 1] : nullptr);
       first = end;
     }
@@ -112,6 +116,11 @@ class OptimizerCheck {
     for (const auto& [why, count] : not_recomputed_)
       verdict.unknown.push_back(fmt::format("{} updates: {}", count, why));
     verdict.unknown.insert(verdict.unknown.end(), remarks_.begin(), remarks_.end());
+    if (!without_gradient_.empty()) {
+      verdict.unknown.push_back(
+          fmt::format("whether {} is meant to get no gradient: each requires one and had none in any captured step",
+                      names_text(std::vector(without_gradient_.begin(), without_gradient_.end()))));
+    }
     const bool fails = std::any_of(verdict.findings.begin(), verdict.findings.end(),
                                    [](const Finding& finding) { return finding.status == Status::kFail; });
     if (fails) {
@@ -165,6 +174,7 @@ class OptimizerCheck {
   Observations observations_;
   std::set<std::string> unknown_classes_;
   std::set<std::string> remarks_;
+  std::set<std::string> without_gradient_;
   std::map<std::string, std::size_t> not_recomputed_;
   double leverage_ = 0;
   Tested tested_;

@@ -54,26 +54,21 @@ std::string component_of(const CapturedStep& step) {
   return fmt::format("{}, optimizer {}", step.class_name, step.ordinal);
 }
 
-void examine_gradients(std::span<const CapturedStep> steps, Observations& into) {
-  if (steps.size() < 2) return;
+std::vector<std::string> without_gradient(std::span<const CapturedStep> steps) {
+  std::vector<std::string> names;
+  if (steps.size() < 2) return names;
   std::set<std::string, std::less<>> with_gradient;
   for (const CapturedStep& step : steps) {
     for (const CapturedParameter& parameter : step.parameters) {
       if (parameter.grad != nullptr) with_gradient.insert(parameter.name);
     }
   }
-  const CapturedStep& first = steps.front();
-  for (const CapturedParameter& parameter : first.parameters) {
+  for (const CapturedParameter& parameter : steps.front().parameters) {
     if (!parameter.requires_grad || with_gradient.contains(parameter.name)) continue;
     // Sharded, a rank may hold none of it.
-    if (parameter.any() == nullptr || parameter.any()->elements() == 0) continue;
-    Observation one = observation(first, "no gradient", "requires a gradient and has none in any captured step",
-                                  Status::kInconclusive);
-    one.tensor = parameter.name;
-    one.capture = parameter.any();
-    one.next = "look for a detach, a no_grad, or a branch that the loss does not reach; freeze it if that is meant";
-    into.add(std::move(one));
+    if (parameter.any() != nullptr && parameter.any()->elements() > 0) names.push_back(parameter.name);
   }
+  return names;
 }
 
 void examine_decay(const CapturedStep& step, Observations& into) {

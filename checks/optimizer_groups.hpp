@@ -14,8 +14,9 @@
 
 namespace plumbline::checks {
 
-// `steps` are those of one optimizer on one rank.
-void examine_gradients(std::span<const CapturedStep> steps, Observations& into);
+// Parameters that require a gradient and have none in any of the steps, which are those of one optimizer on one rank.
+// No fault by itself: a branch may be unused, and an expert may get no token in a few steps.
+std::vector<std::string> without_gradient(std::span<const CapturedStep> steps);
 
 void examine_decay(const CapturedStep& step, Observations& into);
 

@@ -180,8 +180,10 @@ TEST(OptimizerTest, FrozenOnesThatChangeAndOnesThatNeverGetAGradient) {
   expect_title(frozen, "step 0, rank 0: head.weight changed in the step, though it requires no gradient");
   ToyTraining unused;
   unused.before_step = [](int, ToyParameter& p) { p.has_grad = p.name != "head.weight"; };
-  expect_title(unused, "step 0, rank 0: head.weight requires a gradient and has none in any captured step");
-  EXPECT_EQ(verdict_of(unused).status, Status::kInconclusive);
+  const Verdict of_unused = verdict_of(unused);
+  EXPECT_EQ(of_unused.status, Status::kPass) << said(of_unused);
+  ASSERT_FALSE(of_unused.unknown.empty());
+  EXPECT_NE(of_unused.unknown.back().find("whether head.weight is meant to get no gradient"), std::string::npos);
   // Now and then is what routing does.
   ToyTraining routed;
   routed.before_step = [](int step, ToyParameter& p) { p.has_grad = p.name != "head.weight" || step % 2 == 1; };

@@ -52,7 +52,7 @@ std::string range_filling(const reader::Trace& trace, const Window& window) {
     const std::uint64_t from = std::max(range.begin_ns, window.from);
     const std::uint64_t to = range.end_ns == 0 ? window.to : std::min(range.end_ns, window.to);
     const bool fills = range.begin_ns != 0 && to > from && 2 * (to - from) >= window.to - window.from;
-    if (fills && range.begin_ns >= begin && !is_backend_range(trace.text(range.name))) {
+    if (fills && range.begin_ns >= begin && is_phase(trace, range)) {
       begin = range.begin_ns;
       name = range.name;
     }

@@ -134,7 +134,7 @@ std::string phase_at(const reader::Trace& trace, std::uint64_t time_ns) {
   reader::read_ranges(trace, window, [&](const reader::Range& range) {
     const bool around =
         range.begin_ns != 0 && range.begin_ns <= time_ns && (range.end_ns == 0 || range.end_ns >= time_ns);
-    if (!around || is_backend_range(trace.text(range.name))) return true;
+    if (!around || !is_phase(trace, range)) return true;
     if (!innermost || range.begin_ns >= innermost->begin_ns) innermost = range;
     return true;
   });

@@ -89,6 +89,7 @@ TEST(WhereaboutsTest, ThePhaseIsTheInnermostRangeOfTheJob) {
     const auto outer = rank.open_range(10, "evaluate");
     const auto inner = rank.open_range(20, "DistributedDataParallel.forward");
     rank.range(30, 40, "gloo:all_reduce");
+    rank.operation(33, 38, "aten::mm Float[2,2] Float[2,2]");
     rank.close_range(50, inner, "DistributedDataParallel.forward");
     rank.close_range(60, outer, "evaluate");
   });

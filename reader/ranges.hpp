@@ -20,6 +20,10 @@ struct Range {
   std::uint32_t scope = 0;
   std::uint32_t ring = 0;  // thread that began it
   Place place;
+
+  // An operator of a diagnosis run ("aten::mm …"), which is observed like a range.
+  bool is_operator() const { return scope == kOperatorScope; }
+  static constexpr std::uint32_t kOperatorScope = 0;  // at::RecordScope::FUNCTION
 };
 
 // Feed it every frame with kRanges; a range is emitted at its end.

@@ -28,13 +28,7 @@ void nadam_step(const RuleInputs& in, Predicted& out) {
   for (std::size_t i = 0; i < in.param.size(); ++i) {
     Bounded p = exact(in.param[i]);
     Bounded g = exact(signed_gradient(in, i));
-    if (s.weight_decay != 0) {
-      if (s.decoupled) {
-        p = r.param(p * decay);
-      } else {
-        g = r.temporary(g + r.math(p * weight_decay));
-      }
-    }
+    decay_weights(in, decay, weight_decay, p, g);
     const Bounded m = lerp(r, exact(state_before(in, 0, i)), g, fresh1);
     const Bounded v = decayed_square(r, exact(state_before(in, 1, i)), g, beta2, fresh2);
     const Bounded denominator = r.temporary(r.temporary(square_root(r.temporary(v / correction))) + eps);

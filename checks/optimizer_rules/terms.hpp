@@ -45,6 +45,17 @@ inline Bounded lerp(const RuleRoundings& r, Bounded state, Bounded end, Bounded 
   return r.state({sum.value, sum.error + reordered});
 }
 
+// Weight decay before an update: of the parameter itself, or as a part of its gradient.
+inline void decay_weights(const RuleInputs& in, Bounded kept, Bounded weight_decay, Bounded& param, Bounded& gradient) {
+  if (in.settings.weight_decay == 0) return;
+  const RuleRoundings& r = in.roundings;
+  if (in.settings.decoupled) {
+    param = r.param(param * kept);
+  } else {
+    gradient = r.temporary(gradient + r.math(param * weight_decay));
+  }
+}
+
 // beta * state + (1 - beta) * gradient^2; stored after each of the two operations.
 inline Bounded decayed_square(const RuleRoundings& r, Bounded state, Bounded gradient, Bounded beta,
                               Bounded one_minus_beta) {

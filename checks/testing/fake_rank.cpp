@@ -7,6 +7,8 @@
 
 #include "reader/collectives.hpp"
 
+#include "reader/ranges.hpp"
+
 namespace plumbline::checks::testing {
 namespace {
 
@@ -109,6 +111,16 @@ void FakeRank::close_range(double ms, std::uint64_t handle, std::string_view nam
 
 void FakeRank::range(double ms, double end_ms, std::string_view name) {
   close_range(end_ms, open_range(ms, name), name);
+}
+
+void FakeRank::operation(double ms, double end_ms, std::string_view name) {
+  const std::uint64_t handle = next_id_++;
+  const std::uint64_t text = trace_.text(name);
+  recorder::RangeRecord begin = reader::testing::range_begin(at(ms), handle, text);
+  recorder::RangeRecord end = reader::testing::range_end(at(end_ms), handle, text);
+  begin.header.tag = end.header.tag = reader::Range::kOperatorScope;
+  trace_.add(0, begin);
+  trace_.add(0, end);
 }
 
 void FakeRank::alloc(double ms, std::uint64_t address, std::uint64_t bytes, Source source, int device) {

@@ -88,6 +88,8 @@ class FakeRank {
   std::uint64_t open_range(double ms, std::string_view name);
   void close_range(double ms, std::uint64_t handle, std::string_view name);
   void range(double ms, double end_ms, std::string_view name);
+  // As a diagnosis run records it.
+  void operation(double ms, double end_ms, std::string_view name);
 
   void alloc(double ms, std::uint64_t address, std::uint64_t bytes, Source source = Source::kCpu, int device = -1);
   void free(double ms, std::uint64_t address, Source source = Source::kCpu, int device = -1);

@@ -1,6 +1,7 @@
 // Which files of a path make the checkpoint.
 #include <algorithm>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <system_error>
@@ -15,6 +16,12 @@
 
 namespace plumbline::reader {
 namespace {
+
+std::string sentence(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += part;
+  return text;
+}
 
 namespace fs = std::filesystem;
 
@@ -181,12 +188,13 @@ class Opener {
       const auto place = found.find(tensor);
       if (unread.count(file) != 0 || (place != found.end() && place->second.count(file) != 0)) continue;
       if (place == found.end()) {
-        problem(ProblemKind::kNotInShard, file, tensor,
-                full(file) + " does not hold " + tensor + ", which " + name + " says: save the checkpoint again.");
+        problem(
+            ProblemKind::kNotInShard, file, tensor,
+            sentence({full(file), " does not hold ", tensor, ", which ", name, " says: save the checkpoint again."}));
       } else {
         problem(ProblemKind::kWrongShard, file, tensor,
-                tensor + " is in " + std::string(*place->second.begin()) + ", and not in " + file + " as " + name +
-                    " says: save the checkpoint again.");
+                sentence({tensor, " is in ", *place->second.begin(), ", and not in ", file, " as ", name,
+                          " says: save the checkpoint again."}));
       }
     }
     for (const auto& [tensor, files] : found) {

@@ -40,7 +40,7 @@ class HeaderReader {
   }
 
  private:
-  bool fail(std::string what, std::string_view remedy) {
+  bool fail(const std::string& what, std::string_view remedy) {
     if (error_.empty()) error_ = what + ": " + std::string(remedy);
     return false;
   }

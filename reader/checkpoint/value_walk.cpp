@@ -9,7 +9,6 @@
 namespace plumbline::reader {
 namespace {
 
-using imports::PlainData;
 using imports::Value;
 using imports::ValueType;
 

@@ -22,7 +22,7 @@ PAGE = """# Silent faults of the numbers that the checks are tried on
 
 Small trainings on two ranks (gloo, CPU), one after the other in one launch, recorded at level `diagnose`; see
 `tests/faults/numeric.py` for each. No fault here raises an error. `yes` means that the check named the fault at the
-step at which it acts, with its cause in words. The table is made by `tests/faults/check_numeric.py --write
+step at which it acts, with its cause in words; `remark`: it may be meant, so it is told and fails nothing. The table is made by `tests/faults/check_numeric.py --write
 docs/faults_numeric.md`, and the test `fault.numeric` checks each cell again.
 
 | training | check | caught at step | cause named |
@@ -38,25 +38,31 @@ def cases(python):
 
 
 def findings(options, directory):
-    """By ordinal of the optimizer: check and title of each finding. And the verdicts."""
-    found, reasons = {}, []
+    """By ordinal of the optimizer: check and title of each finding. The remarks, and the verdicts."""
+    found, remarks, reasons = {}, [], []
     for check in ("optimizer", "replicas"):
         command = [options.run_reader, "check", check, directory, "--json"]
         said = subprocess.run(command, stdout=subprocess.PIPE, check=False).stdout
         for verdict in json.loads(said)["verdicts"]:
             reasons.append(f"{check}: {verdict['reason']}")
+            remarks += verdict["unknown"]
             for finding in verdict["findings"]:
                 ordinal = int(re.search(r"optimizer (\d+)", finding["component"])[1])
                 found.setdefault(ordinal, []).append((check, finding["title"]))
-    return found, reasons
+    return found, remarks, reasons
 
 
-def row(case, found, problems):
+def row(case, found, remarks, problems):
     name, check, step, words = case
     if not check:
         for by, title in found:
             problems.append(f"{name}: {by} says: {title}")
         return f"| {name} (no fault) | | {'**found**' if found else 'silent'} | |"
+    if step < 0:
+        told = any(words in remark for remark in remarks)
+        if not told:
+            problems.append(f"{name}: expected the remark '{words}', found {remarks}")
+        return f"| {name} | {check} | remark | {'yes' if told else '**no**'} |"
     mine = [title for by, title in found if by == check and words in title]
     at_step = [title for title in mine if title.startswith(f"step {step},")]
     if not at_step:
@@ -78,10 +84,10 @@ def main():
         outcome = launch.run(options.python, job, options.shim, directory, {"PLUMBLINE_LEVEL": "diagnose"})
         if outcome.status != 0:
             sys.exit(f"the job ended with {outcome.status}:\n{outcome.output}")
-        found, reasons = findings(options, directory)
+        found, remarks, reasons = findings(options, directory)
     page = PAGE
     for ordinal, case in enumerate(cases(options.python)):
-        page += row(case, found.get(ordinal, []), problems) + "\n"
+        page += row(case, found.get(ordinal, []), remarks, problems) + "\n"
     page += "\n" + "\n".join(f"- {reason}" for reason in reasons) + "\n"
     print(page)
     if options.write:

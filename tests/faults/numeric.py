@@ -185,7 +185,7 @@ class RoutedAway(Case):
 
 BF16 = torch.bfloat16
 O = torch.optim
-# Name, case, and of a fault: the check, the step at which it acts, and words of the finding's title.
+# Name, case, and of a fault: the check, the step at which it acts (-1: told as a remark), and words of the finding's title.
 CASES = [
     ("learning rate used is twice the group's", Case(broken("lr")), "optimizer", 1, "learning rate 0.02"),
     ("weight decay left out", Case(broken("decay"), weight_decay=0.5), "optimizer", 1, "without weight decay"),
@@ -198,7 +198,7 @@ CASES = [
     ("exp_avg_sq rounded to bfloat16", StateNarrow(), "optimizer", 1, "exp_avg_sq rounded to bfloat16"),
     ("state lost", StateLost(), "optimizer", 1, "has lost its state"),
     ("frozen parameter decays on", Frozen(weight_decay=0.1), "optimizer", 0, "though it requires no gradient"),
-    ("layer detached", Detached(), "optimizer", 0, "has none in any captured step"),
+    ("layer detached", Detached(), "optimizer", -1, "up.bias, up.weight is meant to get no gradient"),
     ("weight decay of groups swapped", SwappedDecay(), "optimizer", 0, "weight decay is swapped"),
     ("bfloat16, lr 1e-5", Case(dtype=BF16, lr=1e-5, weight_decay=0.0), "optimizer", 0, "did not change although"),
     ("one step without all_reduce", NoSum(), "replicas", 1, "other gradients on its replicas"),

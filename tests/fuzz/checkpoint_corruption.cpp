@@ -15,9 +15,11 @@
 
 #include "reader/testing/records.hpp"
 #include "tests/fuzz/checkpoint_everything.hpp"
+#include "tests/fuzz/damage.hpp"
 
 namespace {
 
+using plumbline::fuzz::damaged;
 namespace testing = plumbline::reader::testing;
 
 int failures = 0;
@@ -32,28 +34,6 @@ void check(const std::string& path, const std::string& contents, bool must_open)
   if (must_open && !outcome.opened) complain("an undamaged file was refused: " + outcome.sentence);
   if (!outcome.opened && outcome.sentence.find(path) == std::string::npos)
     complain("no sentence that names " + path + ": '" + outcome.sentence + "'");
-}
-
-std::string damaged(std::string contents, std::mt19937& random) {
-  const std::size_t changes = 1 + random() % 3;
-  for (std::size_t i = 0; i < changes && !contents.empty(); ++i) {
-    const std::size_t at = random() % contents.size();
-    const std::size_t length = std::min<std::size_t>(1 + random() % 12, contents.size() - at);
-    switch (random() % 4) {
-      case 0:
-        contents[at] = static_cast<char>(contents[at] ^ (1 << random() % 8));
-        break;
-      case 1:
-        contents[at] = static_cast<char>(random());
-        break;
-      case 2:
-        contents.insert(at, contents.substr(random() % contents.size(), length));
-        break;
-      default:
-        contents.replace(at, length, length, '9');
-    }
-  }
-  return contents;
 }
 
 }  // namespace

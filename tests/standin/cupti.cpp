@@ -104,6 +104,21 @@ size_t size_of(CUpti_ActivityKind kind) {
   }
 }
 
+// One piece of work of device 1, as if it had just begun.
+template <class Record, class Fill>
+void do_work(CUpti_ActivityKind kind, uint32_t stream, uint64_t nanoseconds, const Fill& fill) {
+  const std::lock_guard guard(state().lock);
+  Record record{};
+  record.kind = kind;
+  record.start = now(state());
+  record.end = record.start + nanoseconds;
+  record.deviceId = 1;
+  record.streamId = stream;
+  record.correlationId = next_correlation(state());
+  fill(record);
+  put(state(), record);
+}
+
 }  // namespace
 
 extern "C" {
@@ -166,59 +181,27 @@ CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind,
 }
 
 void standin_cupti_launch(const char* name) {
-  const std::lock_guard guard(state().lock);
-  CUpti_ActivityKernel10 record{};
-  record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-  record.start = now(state());
-  record.end = record.start + 5000;
-  record.deviceId = 1;
-  record.streamId = 7;
-  record.correlationId = next_correlation(state());
-  record.name = name;
-  put(state(), record);
+  do_work<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 7, 5000, [&](auto& r) { r.name = name; });
 }
 
 void standin_cupti_copy(uint64_t bytes) {
-  const std::lock_guard guard(state().lock);
-  CUpti_ActivityMemcpy6 record{};
-  record.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
-  record.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
-  record.bytes = bytes;
-  record.start = now(state());
-  record.end = record.start + 100;
-  record.deviceId = 1;
-  record.streamId = 8;
-  record.correlationId = next_correlation(state());
-  put(state(), record);
+  do_work<CUpti_ActivityMemcpy6>(CUPTI_ACTIVITY_KIND_MEMCPY, 8, 100, [&](auto& r) {
+    r.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
+    r.bytes = bytes;
+  });
 }
 
 void standin_cupti_peer_copy(uint64_t bytes) {
-  const std::lock_guard guard(state().lock);
-  CUpti_ActivityMemcpyPtoP4 record{};
-  record.kind = CUPTI_ACTIVITY_KIND_MEMCPY2;
-  record.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
-  record.bytes = bytes;
-  record.start = now(state());
-  record.end = record.start + 100;
-  record.deviceId = 1;
-  record.streamId = 8;
-  record.srcDeviceId = 1;
-  record.dstDeviceId = 2;
-  record.correlationId = next_correlation(state());
-  put(state(), record);
+  do_work<CUpti_ActivityMemcpyPtoP4>(CUPTI_ACTIVITY_KIND_MEMCPY2, 8, 100, [&](auto& r) {
+    r.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
+    r.bytes = bytes;
+    r.srcDeviceId = 1;
+    r.dstDeviceId = 2;
+  });
 }
 
 void standin_cupti_memset(uint64_t bytes) {
-  const std::lock_guard guard(state().lock);
-  CUpti_ActivityMemset4 record{};
-  record.kind = CUPTI_ACTIVITY_KIND_MEMSET;
-  record.bytes = bytes;
-  record.start = now(state());
-  record.end = record.start + 10;
-  record.deviceId = 1;
-  record.streamId = 8;
-  record.correlationId = next_correlation(state());
-  put(state(), record);
+  do_work<CUpti_ActivityMemset4>(CUPTI_ACTIVITY_KIND_MEMSET, 8, 10, [&](auto& r) { r.bytes = bytes; });
 }
 
 }  // extern "C"

@@ -138,10 +138,17 @@ std::string safetensors_bytes(const std::vector<TensorData>& tensors) {
   std::string header = "{\"__metadata__\":{\"format\":\"pt\"}";
   std::string data;
   for (const TensorData& one : tensors) {
-    std::string shape = shape_text(one.shape);
-    header += ",\"" + one.name + "\":{\"dtype\":\"" + std::string(name_of(one.dtype)) + "\",\"shape\":" + shape +
-              ",\"data_offsets\":[" + std::to_string(data.size()) + "," +
-              std::to_string(data.size() + one.bytes.size()) + "]}";
+    header += ",\"";
+    header += one.name;
+    header += "\":{\"dtype\":\"";
+    header += name_of(one.dtype);
+    header += "\",\"shape\":";
+    header += shape_text(one.shape);
+    header += ",\"data_offsets\":[";
+    header += std::to_string(data.size());
+    header += ',';
+    header += std::to_string(data.size() + one.bytes.size());
+    header += "]}";
     data += text_of(one.bytes);
   }
   return safetensors_bytes(header + "}", data);

@@ -70,7 +70,7 @@ void draw_rank(const Context& context, std::size_t index, const Incident& incide
                              context.subject.clock().trace_time(index, incident.to_s)};
   reader::read_ranges(trace, window, [&](const reader::Range& range) {
     const std::string_view name = trace.text(range.name);
-    if (range.depth != 0 || range.begin_ns == 0 || checks::is_backend_range(name)) return true;
+    if (range.depth != 0 || range.begin_ns == 0 || !checks::is_phase(trace, range)) return true;
     const double to = range.end_ns != 0 ? seconds(range.end_ns) : incident.to_s;
     lane.add({seconds(range.begin_ns), to, 2, 14, range.end_ns != 0 ? "range" : "range open",
               fmt::format("{}{}, {}", name, range.end_ns != 0 ? "" : " (never left)",
