@@ -10,6 +10,7 @@
 #include "checks/mismatch.hpp"
 #include "checks/optimizer.hpp"
 #include "checks/replicas.hpp"
+#include "checks/straggler_lasting.hpp"
 
 namespace plumbline::checks {
 
@@ -18,6 +19,8 @@ std::span<const Check> all_checks() {
       Check{"hang", "does any rank wait for others that do not come", check_hang},
       Check{"mismatch", "did the ranks of a group call the same thing", check_mismatch},
       Check{"memory", "was every request for memory granted, and does what is held stop growing", check_memory},
+      Check{"straggler", "does a rank keep the others waiting for long, or did steps become slower",
+            check_lasting_straggler},
       Check{"crash", "which process ended first by its own doing", check_crash},
       Check{"optimizer", "is each update what gradient, state and settings give", check_optimizer, true},
       Check{"replicas", "does what must agree over a group agree, and differ what must differ", check_replicas, true},

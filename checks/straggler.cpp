@@ -8,6 +8,7 @@
 
 #include "checks/cadence.hpp"
 #include "checks/periodicity.hpp"
+#include "checks/straggler_growth.hpp"
 #include "checks/straggler_lateness.hpp"
 #include "checks/straggler_machine.hpp"
 #include "checks/straggler_pattern.hpp"
@@ -113,15 +114,58 @@ void lay_to_machine(const MachineShare& share, Finding& finding) {
   finding.next = "run the job once while nothing else runs on the machine, and compare";
 }
 
-void add_slowdown(const StragglerScene& scene, const std::optional<Straggling>& found, Verdict& verdict) {
+bool meets(const StragglerBar& bar, const StragglerScene& scene, std::int64_t lost) {
+  return lost >= bar.lost && static_cast<double>(lost) >= bar.share * static_cast<double>(scene.scale.total);
+}
+
+// May a busy machine be the cause, though the late ranks themselves waited little for it? Their workers may have.
+bool may_be_machine(const StragglerScene& scene, const Straggling& found, const MachineShare& share) {
+  if (!share.known) return true;
+  if (!share.busy) return false;
+  const GapKind usual = usual_gap(scene, found).kind;
+  return usual == GapKind::kDataLoader || (found.pattern == Pattern::kMoving && usual != GapKind::kGarbage);
+}
+
+// Do collections of garbage alone cost that much? On a busy machine they take longer too: what is left without the
+// waits for a processor counts, and half of that, as threads wait for one while they have something to do only.
+bool is_garbage(const StragglerScene& scene, const Straggling& found, const StragglerBar& bar,
+                const MachineShare& share) {
+  const auto collecting = static_cast<double>(collected_in(scene, found)) * (1 - share.waiting) / 2;
+  return collecting >= std::max(bar.share, 1.0 / kLeastShare) * static_cast<double>(scene.scale.total) &&
+         collecting >= static_cast<double>(bar.lost);
+}
+
+void add_straggling(const StragglerScene& scene, const Straggling& found, const StragglerBar& bar, Verdict& verdict) {
+  Finding finding = straggling_finding(scene, found);
+  MachineShare share = machine_share(scene, found.traces, found.lost);
+  share.explains = share.explains && !is_garbage(scene, found, bar, share);
+  lay_to_machine(share, finding);
+  if (!meets(bar, scene, found.lost) || (bar.not_the_machine && may_be_machine(scene, found, share)))
+    finding.status = Status::kInconclusive;
+  verdict.findings.push_back(std::move(finding));
+}
+
+bool meets(const StragglerBar& bar, const StragglerScene& scene, const CadenceChange& change, const LateCall* cause,
+           const MachineShare& share) {
+  if (!meets(bar, scene, change.shift() * lasted(scene, change))) return false;
+  if (bar.not_the_machine && !share.known) return false;
+  if (cause != nullptr) return true;
+  return static_cast<double>(change.shift()) >= bar.slowdown * static_cast<double>(change.before) &&
+         (bar.slowdown == 0 || work_growth(scene, change) < kMoreWork);
+}
+
+void add_slowdown(const StragglerScene& scene, const std::optional<Straggling>& found, const StragglerBar& bar,
+                  Verdict& verdict) {
   const auto change = slowdown(scene.durations);
   if (!change) return;
   const LateCall* cause = cause_of(scene, *change);
   if (cause == nullptr && sum_of(scene.durations.subspan(change->at)) < kLastingChange) return;
   Finding finding = slowdown_finding(scene, *change, cause);
-  lay_to_machine(cause == nullptr ? machine_share(scene, *change)
-                                  : machine_share(scene, {cause->trace}, change->shift() * lasted(scene, *change)),
-                 finding);
+  const MachineShare share = cause == nullptr
+                                 ? machine_share(scene, *change)
+                                 : machine_share(scene, {cause->trace}, change->shift() * lasted(scene, *change));
+  lay_to_machine(share, finding);
+  if (!meets(bar, scene, *change, cause, share)) finding.status = Status::kInconclusive;
   const bool known = found && cause != nullptr &&
                      std::find(found->traces.begin(), found->traces.end(), cause->trace) != found->traces.end();
   // Of a rank that is named already it says since when.
@@ -189,7 +233,9 @@ void conclude(const StragglerScene& scene, std::size_t small_stalls, Verdict& ve
 
 }  // namespace
 
-Verdict check_straggler(const Subject& subject) {
+Verdict check_straggler(const Subject& subject) { return check_straggler(subject, {}); }
+
+Verdict check_straggler(const Subject& subject, const StragglerBar& bar) {
   Verdict verdict;
   verdict.check = "straggler";
   verdict.reason = "no collective was recorded on two ranks of its group";
@@ -221,13 +267,10 @@ Verdict check_straggler(const Subject& subject) {
   if (tracker.unclear() > 0)
     verdict.unknown.emplace_back("who came late to collectives between hosts without a common clock");
 
-  const StragglerScene scene{subject, steps, book, tracker.groups(), scale, first, judged};
+  const StragglerScene scene{subject, steps, *reference, book, tracker.groups(), scale, first, judged};
   const auto found = find_straggling(book, scale);
-  if (found) {
-    verdict.findings.push_back(straggling_finding(scene, *found));
-    lay_to_machine(machine_share(scene, found->traces, found->lost), verdict.findings.back());
-  }
-  add_slowdown(scene, found, verdict);
+  if (found) add_straggling(scene, *found, bar, verdict);
+  add_slowdown(scene, found, bar, verdict);
   conclude(scene, add_stalls(scene, found, verdict), verdict);
   return verdict;
 }

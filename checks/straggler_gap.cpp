@@ -40,6 +40,20 @@ std::int64_t longest_silence(std::vector<std::uint64_t> times, const Window& win
   return static_cast<std::int64_t>(longest);
 }
 
+// A pause is told at its end.
+std::int64_t collecting_in(const reader::SampleBatch& batch, const Window& window) {
+  std::int64_t sum = 0;
+  for (std::size_t row = 0; row < batch.count; ++row) {
+    if (static_cast<recorder::Counter>(batch.counter[row]) != recorder::Counter::kGarbageCollectionNs) continue;
+    const std::uint64_t end = batch.time_ns[row];
+    const auto pause = static_cast<std::uint64_t>(batch.value[row]);
+    const std::uint64_t from = std::max(end > pause ? end - pause : 0, window.from);
+    const std::uint64_t to = std::min(end, window.to);
+    if (to > from) sum += static_cast<std::int64_t>(to - from);
+  }
+  return sum;
+}
+
 std::string range_filling(const reader::Trace& trace, const Window& window) {
   // A range may have been entered that long before the gap.
   constexpr std::uint64_t kBefore = 10'000'000'000;
@@ -67,11 +81,14 @@ std::string Gap::text() const {
   switch (kind) {
     case GapKind::kUnknown:
       return "it was its first collective: what it did before is not recorded";
+    case GapKind::kGarbage:
+      return fmt::format("it collected Python's garbage for {} of the {} before the call", length_text(collecting),
+                         length_text(length));
     case GapKind::kSilent: {
       std::string text = fmt::format("it did nothing that is hooked for {} of the {} before the call",
                                      length_text(silent), length_text(length));
       if (!range.empty()) text += fmt::format(", within {}", range);
-      return text + ": no tensor made or freed, so no training work, but Python code, garbage collection, I/O or sleep";
+      return text + ": no tensor made or freed, so no training work, but Python code, I/O or sleep";
     }
     case GapKind::kDataLoader:
       return fmt::format("it waited for its data loader for most of the {} before the call ({})", length_text(length),
@@ -97,19 +114,23 @@ Gap look_at_gap(const Subject& subject, const LateCall& late) {
   if (window.to <= window.from) return gap;
   gap.length = static_cast<std::int64_t>(window.to - window.from);
   std::vector<std::uint64_t> times;
-  const reader::Query query{
-      .kinds = reader::kAllocations | reader::kRanges | reader::kSteps, .from_ns = window.from, .to_ns = window.to};
+  const reader::Query query{.kinds = reader::kAllocations | reader::kRanges | reader::kSteps | reader::kSamples,
+                            .from_ns = window.from,
+                            .to_ns = window.to};
   trace.read(query, [&](const reader::FrameView& frame) {
     const std::size_t before = times.size();
     add_times(frame.allocations, window, times);
     gap.allocations += times.size() - before;
     add_times(frame.ranges, window, times);
     add_times(frame.steps, window, times);
+    for (const reader::SampleBatch& batch : frame.samples) gap.collecting += collecting_in(batch, window);
     return true;
   });
   gap.silent = longest_silence(std::move(times), window);
   gap.range = range_filling(trace, window);
-  if (gap.range.find("DataLoader") != std::string::npos) {
+  if (2 * gap.collecting >= gap.length) {
+    gap.kind = GapKind::kGarbage;
+  } else if (gap.range.find("DataLoader") != std::string::npos) {
     gap.kind = GapKind::kDataLoader;
   } else if (2 * gap.silent >= gap.length) {
     gap.kind = GapKind::kSilent;

@@ -11,7 +11,8 @@ namespace plumbline::checks {
 
 enum class GapKind : std::uint8_t {
   kUnknown,  // the gap's beginning is not known
-  kSilent,   // nothing that is hooked went on: code outside of PyTorch, garbage collection, I/O, sleep
+  kGarbage,  // a collection of Python's garbage
+  kSilent,   // nothing that is hooked went on: code outside of PyTorch, I/O, sleep
   kDataLoader,
   kRange,      // in a range that says what it is
   kComputing,  // tensors were made and freed
@@ -19,8 +20,9 @@ enum class GapKind : std::uint8_t {
 
 struct Gap {
   GapKind kind = GapKind::kUnknown;
-  std::int64_t length = 0;  // nanoseconds
-  std::int64_t silent = 0;  // the longest stretch without any record
+  std::int64_t length = 0;      // nanoseconds
+  std::int64_t silent = 0;      // the longest stretch without any record
+  std::int64_t collecting = 0;  // of it, Python's garbage
   std::uint64_t allocations = 0;
   std::string range;  // the innermost that fills most of the gap
 

@@ -9,6 +9,9 @@
 namespace plumbline::checks {
 
 struct MachineShare {
+  bool known = false;  // it was recorded how long these ranks' threads waited
+  bool busy = false;   // threads of some rank waited notably
+  double waiting = 0;  // what part of the time the one that waited most did
   bool explains = false;
   std::string text;  // a detail for the finding; empty where the machine was idle enough, or nothing is known
 };

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "checks/call_text.hpp"
-#include "checks/straggler_gap.hpp"
+#include "checks/straggler_growth.hpp"
 #include "checks/whereabouts.hpp"
 #include "checks/words.hpp"
 #include "reader/names.hpp"
@@ -66,11 +67,10 @@ std::string next_for(GapKind kind, const std::string& rank) {
   switch (kind) {
     case GapKind::kDataLoader:
       return fmt::format("time next(loader) on {} alone; more workers or prefetching would hide it", rank);
+    case GapKind::kGarbage:
+      return "gc.freeze() after set-up, then gc.disable() and gc.collect() on all ranks in the same step";
     case GapKind::kSilent:
-      return fmt::format(
-          "on {}: gc.callbacks to time garbage collections, or gc.freeze() after set-up; then py-spy dump "
-          "during such a pause",
-          rank);
+      return fmt::format("py-spy dump of {} during such a pause", rank);
     case GapKind::kComputing:
     case GapKind::kRange:
       return fmt::format("run the same step on {} and on another rank's device without collectives, and compare times",
@@ -111,6 +111,23 @@ std::vector<std::size_t> longest_first(const StragglerScene& scene, const Stragg
     return scene.book.steps()[a].lost > scene.book.steps()[b].lost;
   });
   return steps;
+}
+
+std::string cause_text(const GapCount& usual) {
+  switch (usual.kind) {
+    case GapKind::kGarbage:
+      return "it collected Python's garbage";
+    case GapKind::kDataLoader:
+      return "it waited for its data loader";
+    case GapKind::kSilent:
+      return "nothing that is hooked went on in it";
+    case GapKind::kRange:
+    case GapKind::kComputing:
+      return "it computed";
+    case GapKind::kUnknown:
+      break;
+  }
+  return {};
 }
 
 std::string pattern_title(const StragglerScene& scene, const Straggling& found) {
@@ -185,6 +202,32 @@ void add_places(const StragglerScene& scene, std::size_t trace, Finding& finding
 
 }  // namespace
 
+GapCount usual_gap(const StragglerScene& scene, const Straggling& found) {
+  constexpr std::size_t kLooked = 6;
+  const std::vector<std::size_t> longest = longest_first(scene, found);
+  std::map<GapKind, std::size_t> counts;
+  GapCount usual;
+  usual.of = std::min(longest.size(), kLooked);
+  for (std::size_t i = 0; i < usual.of; ++i) {
+    const GapKind kind = look_at_gap(scene.subject, scene.book.steps()[longest[i]].worst).kind;
+    if (++counts[kind] <= usual.count) continue;
+    usual.count = counts[kind];
+    usual.kind = kind;
+  }
+  return usual;
+}
+
+std::int64_t collected_in(const StragglerScene& scene, const Straggling& found) {
+  constexpr std::size_t kLooked = 100;
+  const std::vector<std::size_t> longest = longest_first(scene, found);
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < std::min(longest.size(), kLooked); ++i) {
+    const LateStep& step = scene.book.steps()[longest[i]];
+    sum += std::min(step.lost, look_at_gap(scene.subject, step.worst).collecting);
+  }
+  return sum;
+}
+
 Finding straggling_finding(const StragglerScene& scene, const Straggling& found) {
   constexpr std::size_t kEvidence = 6;
   Finding finding;
@@ -199,6 +242,10 @@ Finding straggling_finding(const StragglerScene& scene, const Straggling& found)
                                         length_text(found.lost), length_text(a_step),
                                         length_text(scene.scale.step_time)));
   add_places(scene, found.traces.front(), finding);
+  if (const GapCount usual = usual_gap(scene, found); usual.of > 1 && usual.kind != GapKind::kUnknown) {
+    finding.details.push_back(
+        fmt::format("in {} of the {} longest waits for a rank {}", usual.count, usual.of, cause_text(usual)));
+  }
   const std::vector<std::size_t> longest = longest_first(scene, found);
   const LateStep& worst = scene.book.steps()[longest.front()];
   describe(scene, worst.worst, worst.step, finding);
@@ -235,6 +282,11 @@ Finding slowdown_finding(const StragglerScene& scene, const CadenceChange& chang
     finding.evidence.push_back(evidence_of(scene, *late, step));
   } else {
     finding.details.emplace_back("all ranks became slower together: no rank waits longer for another than before");
+    const double growth = work_growth(scene, change);
+    if (growth >= kMoreWork) {
+      finding.details.push_back(
+          fmt::format("each step also asks for {} more memory than before: it has more to do", percent_text(growth)));
+    }
     finding.next = fmt::format("compare what the job does from {} on: row lengths, logging, checkpoints, clock speed",
                                step_text(scene, step));
   }

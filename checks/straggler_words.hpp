@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "checks/cadence.hpp"
+#include "checks/straggler_gap.hpp"
 #include "checks/straggler_pattern.hpp"
 #include "checks/verdict.hpp"
 
@@ -13,12 +14,23 @@ namespace plumbline::checks {
 struct StragglerScene {
   const Subject& subject;
   const StepClock& steps;
+  std::size_t reference = 0;  // the trace that the steps are counted by
   const StepBook& book;
   const std::vector<WaitGroup>& groups;
   const PatternScale& scale;
   std::int64_t first_step = 0;  // number of durations[0]
   std::span<const std::int64_t> durations;
 };
+
+// What went on most often in the longest waits of a pattern.
+struct GapCount {
+  GapKind kind = GapKind::kUnknown;
+  std::size_t count = 0;
+  std::size_t of = 0;
+};
+GapCount usual_gap(const StragglerScene& scene, const Straggling& found);
+// How long garbage was collected in its waits, as far as the longest tell.
+std::int64_t collected_in(const StragglerScene& scene, const Straggling& found);
 
 Finding straggling_finding(const StragglerScene& scene, const Straggling& found);
 

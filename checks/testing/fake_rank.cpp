@@ -145,6 +145,11 @@ void FakeRank::memory_kills(double ms, std::int64_t count) {
   trace_.add(0, reader::testing::sample(at(ms), reader::Counter::kCgroupOomKills, count));
 }
 
+void FakeRank::garbage_collection(double end_ms, double took_ms) {
+  const auto took = static_cast<std::int64_t>(took_ms * 1e6);
+  trace_.add(0, reader::testing::sample(at(end_ms), reader::Counter::kGarbageCollectionNs, took));
+}
+
 void FakeRank::processor_wait(double ms, double waited_ms) {
   const auto waited = static_cast<std::int64_t>(waited_ms * 1e6);
   trace_.add(0, reader::testing::sample(at(ms), reader::Counter::kProcessorWaitNs, waited));

@@ -97,6 +97,7 @@ class FakeRank {
   void resident(double ms, std::int64_t bytes);
   // So many processes of its memory group had been killed for memory by then.
   void memory_kills(double ms, std::int64_t count);
+  void garbage_collection(double end_ms, double took_ms);
   // So long had its training thread waited for a processor by then.
   void processor_wait(double ms, double waited_ms);
 

@@ -20,11 +20,11 @@ class Scatter {
   std::uint32_t value_ = 2463534242;
 };
 
-void compute(FakeRank& rank, double from, double to, bool records) {
+void compute(FakeRank& rank, double from, double to, std::uint64_t bytes) {
   constexpr double kPace = 5;
   std::uint64_t address = 0x1000;
-  for (double at = from; records && at + 1 < to; at += kPace, address += 0x1000) {
-    rank.alloc(at, address, 4096);
+  for (double at = from; bytes > 0 && at + 1 < to; at += kPace, address += 0x1000) {
+    rank.alloc(at, address, bytes);
     rank.free(at + 1, address);
   }
 }
@@ -48,7 +48,7 @@ void FakeTraining::write(const std::string& directory) const {
       const double late = delay(rank, step);
       const double computed = now + compute * 1.0 + scatter * random.next();
       FakeRank& trace = traces[static_cast<std::size_t>(rank)];
-      plumbline::checks::testing::compute(trace, now, computed, records_work);
+      plumbline::checks::testing::compute(trace, now, computed, records_work ? tensor_bytes(step) : 0);
       if (late > 0) during(trace, rank, computed, computed + late);
       arrivals.push_back(computed + late);
     }

@@ -17,9 +17,10 @@ namespace plumbline::checks::testing {
 struct FakeTraining {
   int ranks = 2;
   int steps = 40;
-  double compute = 100;      // milliseconds
-  double scatter = 1;        // up to that much more
-  bool marked = true;        // by optimizer steps
+  double compute = 100;  // milliseconds
+  double scatter = 1;    // up to that much more
+  bool marked = true;    // by optimizer steps
+  std::function<std::uint64_t(int step)> tensor_bytes = [](int) { return std::uint64_t{4096}; };
   bool records_work = true;  // makes and frees a tensor every few milliseconds while it computes
   std::function<double(int rank, int step)> delay = [](int, int) { return 0.0; };
   std::function<std::uint64_t(int rank, int step)> elements = [](int, int) {

@@ -12,6 +12,7 @@ class Expected:
     group: str = ""
     line: str = "fault"  # the mark of the line that is to be named: fault or waits; empty: nothing can tell it
     exit_status: int = 1
+    says: str = ""  # part of the title, or of what is told beside it
 
 
 def hang(fault, ranks, operation="all_reduce", group="default_pg", line="fault"):
@@ -28,6 +29,10 @@ def crash(fault, line="fault"):
 
 def memory(fault, ranks, request):
     return Expected(fault, "memory", ranks, request)
+
+
+def slow(fault, ranks, says, operation="all_reduce", group="default_pg", line="waits"):
+    return Expected(fault, "straggler", ranks, operation, group, line, says=says)
 
 
 EXPECTED = {
@@ -56,6 +61,10 @@ EXPECTED = {
     "roots_differ": mismatch("other root", (1,), "broadcast"),
     "parts_differ": mismatch("all-to-all whose parts do not add up: the job ends with status 0", None, "all_to_all"),
     "called_twice": mismatch("one call too many", (1,)),
+    "slow_rank": slow("one rank is slow in every step", (1,), "always the same rank"),
+    "slow_by_turns": slow("ranks are slow by turns: garbage collection", (0, 1), "it collected Python's garbage"),
+    "slow_with_its_work": slow("the rank with most work is slow", (0, 1), "moves between ranks with the work"),
+    "slower_since_a_step": slow("all ranks become slower", (), "all ranks became slower together", "", "", ""),
     "leak": memory("tensors kept from every step", (0, 1), "1.0 MiB"),
     "growing_rows": memory("rows grow until the logits do not fit", (1,), "192006400 B"),
     "quadratic_mask": memory("a mask of length x length", (0,), "100000000 B"),

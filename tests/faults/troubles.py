@@ -358,21 +358,30 @@ def called_twice(job, faulty):
 
 @trouble(ranks=3, alone=True)
 def slow_rank(job, faulty):
-    job.train(40, lambda number: time.sleep(0.06) if faulty and job.rank == 1 else None)
+    job.train(40, lambda number: time.sleep(0.1) if faulty and job.rank == 1 else None)
+
+
+class Garbage:
+    """Refers to itself, so that only a collection ends it; that takes as long as going through a heap of millions."""
+
+    def __init__(self):
+        self.itself = self
+
+    def __del__(self):
+        time.sleep(0.3)
 
 
 @trouble(ranks=2, alone=True)
 def slow_by_turns(job, faulty):
-    """Collections of a large heap, now on one rank, now on the other."""
-    heap = [[index] for index in range(2_000_000 if faulty else 0)]
+    """Collections that take long, now on one rank, now on the other."""
     gc.disable()
 
     def collect(number):
-        if faulty and number % 7 == 0 and number // 7 % 2 == job.rank:
+        if faulty and number % 5 == 0 and number // 5 % 2 == job.rank:
+            Garbage()
             gc.collect()
 
     job.train(63, collect)
-    heap.clear()
 
 
 @trouble(ranks=2, alone=True)
@@ -387,14 +396,14 @@ def slow_with_its_work(job, faulty):
         taken = [rows_of(job.rank, number) // 2] * 2
         dist.all_to_all_single(torch.empty(sum(taken), 4), torch.ones(sum(given), 4), taken, given)
         if faulty:
-            time.sleep(0.001 * sum(taken))
+            time.sleep(0.003 * sum(taken))
 
-    job.train(50, route)
+    job.train(40, route)
 
 
 @trouble(ranks=2, alone=True)
 def slower_since_a_step(job, faulty):
-    job.train(90, lambda number: time.sleep(0.1) if faulty and number >= 30 else None)
+    job.train(80, lambda number: time.sleep(0.15) if faulty and number >= 30 else None)
 
 
 # Memory.

@@ -60,15 +60,14 @@ std::string root_text(const Diagnosis& diagnosis, const Style& style) {
   std::string text = title_line(diagnosis, ref, style) + '\n';
   text += row("run", way.run) + row("rank", way.rank) + row("component", way.component) +
           row("operation", way.operation) + row("line", way.line);
-  std::size_t shown = 0;
+  std::vector<std::string_view> details;
   for (const std::string& detail : root.details) {
-    if (detail == way.rank) continue;
-    if (shown == kMostDetails) {
-      text += row("", fmt::format("and {}: --json lists them", plural(root.details.size() - shown, "more fact")));
-      break;
-    }
-    text += row(shown++ == 0 ? "facts" : "", detail);
+    if (detail != way.rank && detail != way.run) details.emplace_back(detail);
   }
+  for (std::size_t index = 0; index < std::min(details.size(), kMostDetails); ++index)
+    text += row(index == 0 ? "facts" : "", details[index]);
+  if (details.size() > kMostDetails)
+    text += row("", fmt::format("and {}: --json lists them", plural(details.size() - kMostDetails, "more fact")));
   for (std::size_t index = 0; index < root.unknown.size(); ++index) {
     text += row(index == 0 ? "not known" : "", root.unknown[index]);
   }

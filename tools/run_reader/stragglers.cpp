@@ -1,5 +1,5 @@
-// `stragglers`: who keeps the others waiting, and did steps become slower. On request only: what is slow on a machine
-// that others use too is no fault of the job.
+// `stragglers`: who keeps the others waiting, and did steps become slower. Tells smaller losses than `diagnose`, and
+// those that may be the machine's doing.
 #include "checks/straggler.hpp"
 #include "tools/run_reader/commands.hpp"
 #include "tools/run_reader/verdict_report.hpp"
