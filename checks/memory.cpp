@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "checks/batch_shapes.hpp"
 #include "checks/call_text.hpp"
 #include "checks/memory_request.hpp"
 #include "checks/whereabouts.hpp"
@@ -43,7 +44,10 @@ class Teller {
     if (!line.empty()) finding.details.push_back("asked for by " + line);
     if (block.range != 0) finding.details.push_back(fmt::format("inside {}", trace.text(block.range)));
     tell_missing(trace, first, finding);
-    const auto lines = explanation_lines(explain_request(subject_, index, first, pool, dimensions_), block.size);
+    if (std::string batch = batch_text(trace, block.time_ns); !batch.empty())
+      finding.details.push_back(std::move(batch));
+    const RunDimensions dimensions = with_recorded(subject_, index, block.time_ns, dimensions_);
+    const auto lines = explanation_lines(explain_request(subject_, index, first, pool, dimensions), block.size);
     finding.details.insert(finding.details.end(), lines.begin(), lines.end());
     tell_held(trace, first.live, finding);
     tell_further(profile, finding);

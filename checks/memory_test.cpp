@@ -259,6 +259,30 @@ TEST(MemoryTest, TheFailingRequestIsExplainedByTheRowLength) {
   EXPECT_FALSE(says(finding, "not told apart"));
 }
 
+// What the embedding was given is recorded: nothing has to be told about the run.
+TEST(MemoryTest, RecordedBatchesExplainTheFailingRequest) {
+  const TempDir directory;
+  FakeRank rank(directory.path(), 0, 1);
+  rank.trace().fact("model.vocabulary", std::to_string(kVocabulary));
+  rank.trace().fact("model.hidden", "3584");
+  for (int step = 0; step < 3; ++step) {
+    const std::int64_t length = step == 1 ? 1103 : 701;
+    rank.batch(100.0 * step + 1, 3 + step, length);
+    rank.alloc(100.0 * step + 2, 0x1000000000, static_cast<std::uint64_t>((3 + step) * length) * kVocabulary * 4);
+    rank.free(100.0 * step + 3, 0x1000000000);
+    rank.step(100.0 * step + 10, 100.0 * step + 20);
+  }
+  rank.batch(320, 4, 10601);
+  rank.fail(330, 4 * 10601 * kVocabulary * 4);
+  rank.exit(1);
+  const Verdict verdict = verdict_of(directory);
+  ASSERT_EQ(verdict.findings.size(), 1U);
+  const Finding& finding = verdict.findings[0];
+  EXPECT_TRUE(says(finding, "the batch then: 4 rows of 10601 tokens, the longest so far (before it at most 1103)"));
+  EXPECT_TRUE(says(finding, "25770776576 B = 4 x 10601 x 151936 x 4 B: batch x length x vocabulary x 4 B"));
+  EXPECT_TRUE(says(finding, "the formula fits this request and all 3 steps whose shape is known"));
+}
+
 TEST(MemoryTest, WithoutARecordedLengthTheRowsComeOutOfTheSize) {
   const TempDir directory;
   FakeRank rank(directory.path(), 0, 1);

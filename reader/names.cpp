@@ -76,9 +76,9 @@ constexpr std::array<std::string_view, 18> kDtypes = {
     "float32", "float64", "bfloat16", "bool",  "complex64", "complex128", "float8_e4m3fn", "float8_e5m2", "uint16"};
 constexpr std::array<std::string_view, 2> kLayers = {"c10d", "nccl"};
 constexpr std::array<std::string_view, 5> kOutcomes = {"pending", "completed", "failed", "raised", "captured"};
-constexpr std::array<std::string_view, 7> kCounters = {"resident_bytes",   "cgroup_bytes",     "gpu_used_bytes",
-                                                       "graph_launches",   "cgroup_oom_kills", "garbage_collection_ns",
-                                                       "processor_wait_ns"};
+constexpr std::array<std::string_view, 9> kCounters = {"resident_bytes",    "cgroup_bytes",     "gpu_used_bytes",
+                                                       "graph_launches",    "cgroup_oom_kills", "garbage_collection_ns",
+                                                       "processor_wait_ns", "batch_rows",       "batch_length"};
 constexpr std::array<std::string_view, 3> kDeviceWorkNames = {"kernel", "copy", "memset"};
 constexpr std::array<std::string_view, 7> kCommEvents = {"init",  "split",  "finalize", "destroy",
                                                          "abort", "revoke", "shrink"};

@@ -224,6 +224,8 @@ enum class Counter : std::uint32_t {
   kCgroupOomKills = 4,       // processes of the cgroup that the kernel has killed for memory, so far
   kGarbageCollectionNs = 5,  // how long one collection of Python's garbage took; told at its end, when it was long
   kProcessorWaitNs = 6,      // that the training thread could have run but had no processor, so far
+  kBatchRows = 7,            // of what the model's embedding was given, in front of kBatchLength at the same time
+  kBatchLength = 8,          // tokens of each row
 };
 
 // tag: Counter.

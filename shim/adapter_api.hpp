@@ -14,7 +14,7 @@
 
 extern "C" {
 
-inline constexpr std::uint32_t kPlumblineAdapterVersion = 2;
+inline constexpr std::uint32_t kPlumblineAdapterVersion = 3;
 
 struct PlumblineHost {
   std::uint32_t version;
@@ -66,6 +66,8 @@ struct PlumblineAdapter {
   // at::RecordFunction::RecordFunction(RecordScope), without our own observer where there is no other. May throw what
   // torch's may.
   void (*construct_range)(void* range, std::uint8_t scope);
+  // Before torch looks up `indices` in `weight`, both at::Tensor. Needs no interpreter lock.
+  void (*note_embedding)(const void* weight, const void* indices);
 };
 
 // Null when this torch cannot be served; the reason is then in the host's facts.

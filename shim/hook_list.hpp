@@ -10,6 +10,7 @@ namespace plumbline::shim {
   X(kHookC10d, "c10d backend calls")                       \
   X(kHookGlooWork, "c10d gloo work execution")             \
   X(kHookWorkWait, "c10d Work::wait")                      \
+  X(kHookEmbedding, "at::_ops::embedding")                 \
   X(kHookCudaMalloc, "CUDA runtime allocation calls")      \
   X(kHookCachingAllocator, "CUDA caching allocator trace") \
   X(kHookCudaGraph, "CUDA graph launches")                 \

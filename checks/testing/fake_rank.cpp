@@ -155,6 +155,11 @@ void FakeRank::processor_wait(double ms, double waited_ms) {
   trace_.add(0, reader::testing::sample(at(ms), reader::Counter::kProcessorWaitNs, waited));
 }
 
+void FakeRank::batch(double ms, std::int64_t rows, std::int64_t length) {
+  trace_.add(0, reader::testing::sample(at(ms), reader::Counter::kBatchRows, rows));
+  trace_.add(0, reader::testing::sample(at(ms), reader::Counter::kBatchLength, length));
+}
+
 void FakeRank::stack(double ms, const FakeStack& stack) {
   const auto frames = [&](const std::vector<FrameDetails>& details) {
     std::vector<recorder::StackFrameDetails> out;

@@ -100,6 +100,8 @@ class FakeRank {
   void garbage_collection(double end_ms, double took_ms);
   // So long had its training thread waited for a processor by then.
   void processor_wait(double ms, double waited_ms);
+  // Its embedding was given so many rows of so many tokens.
+  void batch(double ms, std::int64_t rows, std::int64_t length);
 
   void stack(double ms, const FakeStack& stack);
 

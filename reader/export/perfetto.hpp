@@ -1,9 +1,9 @@
 // Writes a run as a Perfetto trace: one process a rank, a track a thread.
 //
 // On a thread's track: ranges and optimizer steps. Below the process: logical steps, the collectives of each group (in
-// as many lanes as were under way at once), and counters of allocated and resident memory. One collective is joined
-// over its ranks by a flow. Times are wall-clock nanoseconds on the first host's clock. Slices that never ended reach
-// to the end of their trace and say so.
+// as many lanes as were under way at once), and counters of allocated and resident memory and of the batches' shape.
+// One collective is joined over its ranks by a flow. Times are wall-clock nanoseconds on the first host's clock. Slices
+// that never ended reach to the end of their trace and say so.
 //
 // Slices of one process are held in memory while it is written.
 #pragma once

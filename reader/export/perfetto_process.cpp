@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <span>
 
@@ -48,6 +49,23 @@ ThreadSlice of_step(const Trace& trace, const OptimizerStep& step) {
   return slice;
 }
 
+// Counters of the process that become tracks.
+struct SampleTrack {
+  Counter counter;
+  std::string_view name;
+  CounterUnit unit;
+};
+constexpr std::array<SampleTrack, 3> kSampleTracks = {
+    {{Counter::kResidentBytes, "resident memory", CounterUnit::kBytes},
+     {Counter::kBatchRows, "batch: rows", CounterUnit::kCount},
+     {Counter::kBatchLength, "batch: row length", CounterUnit::kCount}}};
+
+const SampleTrack* shown_as(Counter counter) {
+  const auto* const found = std::find_if(kSampleTracks.begin(), kSampleTracks.end(),
+                                         [&](const SampleTrack& track) { return track.counter == counter; });
+  return found != kSampleTracks.end() ? found : nullptr;
+}
+
 }  // namespace
 
 PerfettoProcess::PerfettoProcess(const Run& run, std::size_t index, const RunClock& clock, const Flows& flows,
@@ -65,7 +83,7 @@ void PerfettoProcess::write(std::int32_t pid, std::int32_t order) {
   write_collectives();
   write_device_works();
   write_allocated();
-  write_resident();
+  write_samples();
   write_ending();
 }
 
@@ -254,17 +272,20 @@ void PerfettoProcess::write_allocated() {
   for (auto& [key, thinner] : counters.by_source) thinner.finish();
 }
 
-void PerfettoProcess::write_resident() {
-  std::optional<PerfettoWriter::Track> track;
+void PerfettoProcess::write_samples() {
+  std::map<Counter, PerfettoWriter::Track> tracks;
   Query query = window_;
   query.kinds = kSamples;
   trace_.read(query, [&](const FrameView& frame) {
     for (const SampleBatch& batch : frame.samples) {
       for (std::size_t row = 0; row < batch.count; ++row) {
-        if (static_cast<Counter>(batch.counter[row]) != Counter::kResidentBytes) continue;
-        if (!query.contains(batch.time_ns[row])) continue;
-        if (!track) track = writer_.counter(process_, "resident memory", CounterUnit::kBytes);
-        writer_.value(*track, wall(batch.time_ns[row]), static_cast<std::int64_t>(batch.value[row]));
+        const auto counter = static_cast<Counter>(batch.counter[row]);
+        const SampleTrack* const shown = shown_as(counter);
+        if (shown == nullptr || !query.contains(batch.time_ns[row])) continue;
+        auto track = tracks.find(counter);
+        if (track == tracks.end())
+          track = tracks.emplace(counter, writer_.counter(process_, shown->name, shown->unit)).first;
+        writer_.value(track->second, wall(batch.time_ns[row]), static_cast<std::int64_t>(batch.value[row]));
       }
     }
     return true;

@@ -31,7 +31,7 @@ class PerfettoProcess {
   void write_collectives();
   void write_device_works();
   void write_allocated();
-  void write_resident();
+  void write_samples();
   void write_ending();
 
   // A slice of this process, or false: outside the window, or without a time.

@@ -153,4 +153,6 @@ const PlumblineAdapter* adapter_for_call() noexcept {
   return loaded.load(std::memory_order_relaxed);
 }
 
+const PlumblineAdapter* loaded_adapter() noexcept { return loaded.load(std::memory_order_acquire); }
+
 }  // namespace plumbline::shim

@@ -15,4 +15,7 @@ void schedule_adapter() noexcept;
 // For a c10d call: loads the adapter unless that was tried. Null: there is none.
 const PlumblineAdapter* adapter_for_call() noexcept;
 
+// For any other call: never loads it. Null: there is none, or not yet.
+const PlumblineAdapter* loaded_adapter() noexcept;
+
 }  // namespace plumbline::shim

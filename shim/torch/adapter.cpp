@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "shim/torch/batch_shape.hpp"
 #include "shim/torch/c10d_describe.hpp"
 #include "shim/torch/c10d_group.hpp"
 #include "shim/torch/caching_allocator.hpp"
@@ -40,8 +41,8 @@ bool fits(const char* torch_version) noexcept {
   return false;
 }
 
-constexpr PlumblineAdapter kAdapter = {kPlumblineAdapterVersion, sizeof(PlumblineAdapter), describe_collective,
-                                       group_of, construct_range};
+constexpr PlumblineAdapter kAdapter = {
+    kPlumblineAdapterVersion, sizeof(PlumblineAdapter), describe_collective, group_of, construct_range, note_embedding};
 
 }  // namespace
 }  // namespace plumbline::shim::adapter

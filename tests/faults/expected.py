@@ -27,8 +27,8 @@ def crash(fault, line="fault"):
     return Expected(fault, "crash", (1,), line=line)
 
 
-def memory(fault, ranks, request):
-    return Expected(fault, "memory", ranks, request)
+def memory(fault, ranks, request, formula=""):
+    return Expected(fault, "memory", ranks, request, says=formula)
 
 
 def slow(fault, ranks, says, operation="all_reduce", group="default_pg", line="waits"):
@@ -66,6 +66,6 @@ EXPECTED = {
     "slow_with_its_work": slow("the rank with most work is slow", (0, 1), "moves between ranks with the work"),
     "slower_since_a_step": slow("all ranks become slower", (), "all ranks became slower together", "", "", ""),
     "leak": memory("tensors kept from every step", (0, 1), "1.0 MiB"),
-    "growing_rows": memory("rows grow until the logits do not fit", (1,), "192006400 B"),
+    "growing_rows": memory("rows grow until the logits do not fit", (1,), "192006400 B", "batch x length x vocabulary x 4 B"),
     "quadratic_mask": memory("a mask of length x length", (0,), "100000000 B"),
 }

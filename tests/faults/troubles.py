@@ -432,12 +432,13 @@ def limit_memory(more):
 def growing_rows(job, faulty):
     """Logits of a row that grows until they do not fit into what the process may have."""
     limit_memory(400 << 20)
-    vocabulary, hidden = 30001, torch.ones(1, 8)
+    embedding = torch.nn.Embedding(30001, 8)
 
+    @torch.no_grad()
     def loss(number):
-        length = 100 * 2**number if faulty and job.rank == 1 else 100 + number
-        rows = hidden.expand(length, 8)
-        (rows @ torch.ones(8, vocabulary)).sum()  # fault: growing_rows
+        length = 50 * 2**number if faulty and job.rank == 1 else 50 + number
+        hidden = embedding(torch.zeros(2, length, dtype=torch.long))
+        (hidden @ embedding.weight.T).sum()  # fault: growing_rows
 
     job.train(before=loss)
 

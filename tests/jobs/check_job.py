@@ -100,6 +100,14 @@ def compare_ranges(problems, who, traced, witness):
         problems.expect(opened, f"{who}: the ranges that the profiler saw were not recorded")
 
 
+def compare_batches(problems, who, traced, witness):
+    values = {"batch_rows": [], "batch_length": []}
+    for sample in traced.events["sample"]:
+        values.get(sample["counter"], []).append(sample["value"])
+    recorded = [list(shape) for shape in zip(*values.values(), strict=True)]
+    problems.expect_equal(f"{who}: batches", recorded, witness["batches"])
+
+
 def check(job, options, problems, run_directory):
     bare = launch.run(options.python, job)
     shimmed = launch.run(options.python, job, options.shim, run_directory)
@@ -123,6 +131,7 @@ def check(job, options, problems, run_directory):
         compare_collectives(problems, who, traced, witness)
         compare_steps(problems, who, traced, witness)
         compare_ranges(problems, who, traced, witness)
+        compare_batches(problems, who, traced, witness)
         problems.expect(traced.events["alloc"], f"{who}: no allocation was recorded")
         steps.add(max((step["step"] for step in traced.events["step_end"]), default=-1))
     problems.expect(len(steps) == 1, f"the last logical step differs between ranks: {steps}")

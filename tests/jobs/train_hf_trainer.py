@@ -40,7 +40,9 @@ def main():
         disable_tqdm=True,
     )
     data = [{"input_ids": row, "labels": row} for row in rows]
-    Trainer(model=LlamaForCausalLM(config), args=arguments, train_dataset=data, callbacks=[Losses()]).train()
+    model = LlamaForCausalLM(config)
+    witness.follow_batches(model.get_input_embeddings())
+    Trainer(model=model, args=arguments, train_dataset=data, callbacks=[Losses()]).train()
     witness.finish(rank=int(os.environ["RANK"]))
 
 

@@ -16,7 +16,9 @@ def main():
         if int(name) != rank:
             del stage_module.blocks[name]
     first, last = rank == 0, rank == world - 1
-    if not first:
+    if first:
+        witness.follow_batches(stage_module.embedding)
+    else:
         stage_module.embedding = None
     if not last:
         stage_module.head = None

@@ -15,6 +15,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 _losses = []
 _steps = Counter()
+_batches = []
 _profile = None
 
 
@@ -43,6 +44,11 @@ def count_steps():
 
 def loss(value):
     _losses.append(float(torch.as_tensor(value).detach()).hex())
+
+
+def follow_batches(embedding):
+    """Notes rows and row length of what an embedding is given."""
+    embedding.register_forward_pre_hook(lambda module, arguments: _batches.append(list(arguments[0].shape)))
 
 
 def _flight_recorder():
@@ -81,6 +87,7 @@ def finish(rank=None):
         record = {
             "rank": rank,
             "losses": _losses,
+            "batches": _batches,
             "optimizer_steps": _steps,
             "flight_recorder": _flight_recorder() if distributed else None,
             "profiled": _profiled(),

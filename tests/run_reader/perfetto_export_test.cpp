@@ -267,6 +267,23 @@ TEST(PerfettoExportTest, MemoryCountersKeepThePeak) {
   EXPECT_EQ(trace.instants.at(failed[0]).size(), 1U);
 }
 
+TEST(PerfettoExportTest, TheShapeOfTheBatchesIsACounter) {
+  const TempDir directory;
+  {
+    FakeRank rank(directory.path(), 0, 1);
+    rank.batch(1, 4, 512);
+    rank.batch(11, 4, 1024);
+    rank.step(20, 21);
+    rank.exit(0);
+  }
+  const Decoded trace = exported(directory.path());
+  const auto lengths = trace.tracks_named("batch: row length");
+  ASSERT_EQ(lengths.size(), 1U);
+  EXPECT_EQ(trace.counters.at(lengths[0]).front().second, 512);
+  EXPECT_EQ(trace.counters.at(lengths[0]).back().second, 1024);
+  EXPECT_EQ(trace.tracks_named("batch: rows").size(), 1U);
+}
+
 TEST(PerfettoExportTest, LogicalStepsHaveATrackOfTheirOwn) {
   const auto steps = exported_scene("healthy").on("logical steps");
   ASSERT_EQ(steps.size(), 6U);
