@@ -181,8 +181,8 @@ bool is_line(Difference difference) { return difference == Difference::kLine; }
 
 }  // namespace
 
-Comparison compare_calls(const Subject& subject, const GroupFront& front) {
-  Comparison comparison;
+CallComparison compare_calls(const Subject& subject, const GroupFront& front) {
+  CallComparison comparison;
   const std::vector<Row> rows = rows_of(subject, front);
   if (rows.size() < 2) return comparison;
   std::uint64_t first = rows.front().series->first_block;

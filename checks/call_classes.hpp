@@ -28,13 +28,13 @@ struct FirstDifference {
   std::uint64_t further_blocks = 0;  // blocks after that one that differ
 };
 
-struct Comparison {
+struct CallComparison {
   std::optional<FirstDifference> terms;  // what was called differs
   std::optional<FirstDifference> lines;  // the same was called, from different lines
   std::uint64_t compared = 0;            // numbers that at least two ranks were compared in
   bool gave_up = false;                  // too many blocks differ in their lines to look at each
 };
 
-Comparison compare_calls(const Subject& subject, const GroupFront& front);
+CallComparison compare_calls(const Subject& subject, const GroupFront& front);
 
 }  // namespace plumbline::checks

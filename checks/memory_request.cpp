@@ -20,14 +20,14 @@ using recorder::Source;
 constexpr std::uint64_t kLeastSize = 4096;
 constexpr std::size_t kMostSizes = 4096;  // of a step
 
-std::vector<Rounding> roundings_of(Source source) {
-  if (source == Source::kCpu || source == Source::kCudaHost) return {Rounding::kNone};
-  return {Rounding::kNone, Rounding::kBlock, Rounding::kSegment};
+std::vector<SizeRounding> roundings_of(Source source) {
+  if (source == Source::kCpu || source == Source::kCudaHost) return {SizeRounding::kNone};
+  return {SizeRounding::kNone, SizeRounding::kBlock, SizeRounding::kSegment};
 }
 
 // What each whole step before the failure, or of other ranks, asked of the same source.
 void add_steps(const reader::Trace& trace, const MemoryPool& pool, const RunDimensions& dimensions,
-               std::vector<Observation>& observations) {
+               std::vector<AskedSizes>& observations) {
   std::map<std::int64_t, std::unordered_set<std::uint64_t>> sizes;
   const reader::StepTimeline& steps = trace.steps();
   for (const StepShape& shape : dimensions.shapes) {
@@ -52,7 +52,7 @@ void add_steps(const reader::Trace& trace, const MemoryPool& pool, const RunDime
   });
   for (const auto& [step, asked] : sizes) {
     if (asked.empty()) continue;
-    Observation one;
+    AskedSizes one;
     one.shape = dimensions.shape_at(step, trace.rank());
     one.sizes.assign(asked.begin(), asked.end());
     one.rank = trace.rank();
@@ -86,13 +86,13 @@ RequestExplanation explain_request(const Subject& subject, std::size_t trace_ind
   explanation.model = dimensions.of_model();
   explanation.shape = dimensions.shape_at(request.event.step, trace.rank());
   if (explanation.shape.empty()) explanation.shape = dimensions.of_batch();
-  const std::vector<Rounding> roundings = roundings_of(pool.source);
-  Observation failed;
+  const std::vector<SizeRounding> roundings = roundings_of(pool.source);
+  AskedSizes failed;
   failed.shape = explanation.shape;
   failed.sizes = {request.event.block.size};
   failed.rank = trace.rank();
   failed.step = request.event.step;
-  std::vector<Observation> observations = {failed};
+  std::vector<AskedSizes> observations = {failed};
   if (explanation.shape.empty()) {
     explanation.sizes = explain_rows(explanation.model, observations, roundings);
     return explanation;
@@ -107,7 +107,7 @@ RequestExplanation explain_request(const Subject& subject, std::size_t trace_ind
 
 std::vector<std::string> explanation_lines(const RequestExplanation& explanation, std::uint64_t size) {
   std::vector<std::string> lines;
-  const Explanation& sizes = explanation.sizes;
+  const SizeExplanation& sizes = explanation.sizes;
   if (sizes.classes.empty()) return lines;
   std::vector<Dimension> values = explanation.model;
   values.insert(values.end(), explanation.shape.begin(), explanation.shape.end());

@@ -14,7 +14,7 @@
 namespace plumbline::checks {
 
 struct RequestExplanation {
-  Explanation sizes;
+  SizeExplanation sizes;
   std::vector<Dimension> shape;  // of the batch whose request failed, as far as known
   std::vector<Dimension> model;
 };

@@ -48,7 +48,7 @@ void examine(const Subject& subject, Attempt attempt, Looked& looked, std::vecto
   const std::vector<GroupFront> fronts = group_fronts(subject, attempt);
   for (const GroupFront& front : fronts) {
     if (seen_members(front) < 2) continue;
-    const Comparison comparison = compare_calls(subject, front);
+    const CallComparison comparison = compare_calls(subject, front);
     looked.compared += comparison.compared + messages_of(subject, front);
     looked.gave_up = looked.gave_up || comparison.gave_up;
     looked.undescribed = looked.undescribed || is_undescribed(subject, front);

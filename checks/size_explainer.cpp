@@ -34,7 +34,7 @@ bool near(std::uint64_t predicted, std::uint64_t size, std::uint64_t tolerance) 
 }
 
 // What was asked for in other steps may have been recorded before it was rounded.
-bool fits(const Formula& formula, const std::vector<Dimension>& values, const Observation& observation) {
+bool fits(const Formula& formula, const std::vector<Dimension>& values, const AskedSizes& observation) {
   const auto bytes = formula.bytes_at(values);
   return bytes && std::any_of(observation.sizes.begin(), observation.sizes.end(), [&](std::uint64_t size) {
            return near(*bytes, size, observation.tolerance) ||
@@ -45,9 +45,9 @@ bool fits(const Formula& formula, const std::vector<Dimension>& values, const Ob
 // Every product of the dimensions that could be as large as the first observation's size.
 class Search {
  public:
-  Search(const std::vector<Dimension>& fixed, std::span<const Observation> observations)
+  Search(const std::vector<Dimension>& fixed, std::span<const AskedSizes> observations)
       : fixed_(fixed), observations_(observations) {
-    for (const Observation& one : observations) {
+    for (const AskedSizes& one : observations) {
       std::vector<Dimension> values = one.shape;
       values.insert(values.end(), fixed.begin(), fixed.end());
       values_.push_back(std::move(values));
@@ -57,7 +57,7 @@ class Search {
     limit_ += observations.front().tolerance;
   }
 
-  void run(Rounding rounding) {
+  void run(SizeRounding rounding) {
     rounding_ = rounding;
     near_misses_.fill(0);
     found_.clear();
@@ -65,12 +65,12 @@ class Search {
     descend(0, 1, 0);
   }
 
-  Explanation explanation() {
+  SizeExplanation explanation() {
     const double luck = luck_per_formula();
     std::stable_sort(found_.begin(), found_.end(), [](const Candidate& a, const Candidate& b) {
       return std::pair(a.effort(), a.oddity()) < std::pair(b.effort(), b.oddity());
     });
-    Explanation explanation;
+    SizeExplanation explanation;
     explanation.observations = observations_.size();
     std::map<std::pair<std::vector<unsigned>, std::uint64_t>, std::size_t> classes;
     std::vector<unsigned> effort;
@@ -152,7 +152,7 @@ class Search {
   }
 
   bool hits_first(std::uint64_t predicted) const {
-    const Observation& first = observations_.front();
+    const AskedSizes& first = observations_.front();
     return std::any_of(first.sizes.begin(), first.sizes.end(),
                        [&](std::uint64_t size) { return near(predicted, size, first.tolerance); });
   }
@@ -186,7 +186,7 @@ class Search {
   double luck_per_formula() const {
     double luck = 1;
     std::vector<std::vector<Dimension>> shapes;
-    for (const Observation& one : observations_) {
+    for (const AskedSizes& one : observations_) {
       if (std::find(shapes.begin(), shapes.end(), one.shape) != shapes.end()) continue;
       shapes.push_back(one.shape);
       double hit = 0;
@@ -200,31 +200,31 @@ class Search {
   }
 
   const std::vector<Dimension>& fixed_;
-  std::span<const Observation> observations_;
+  std::span<const AskedSizes> observations_;
   std::vector<std::vector<Dimension>> values_;  // of each observation, with the fixed ones
   std::vector<std::string> names_;
   std::vector<bool> varies_;
   std::vector<unsigned> powers_;
   std::uint64_t limit_ = 0;
-  Rounding rounding_ = Rounding::kNone;
+  SizeRounding rounding_ = SizeRounding::kNone;
   std::array<std::uint64_t, kMostFactors + 1> near_misses_{};
   std::vector<Candidate> found_;
 };
 
-bool usable(std::span<const Observation> observations) {
+bool usable(std::span<const AskedSizes> observations) {
   return !observations.empty() && std::none_of(observations.begin(), observations.end(),
-                                               [](const Observation& one) { return one.sizes.empty(); });
+                                               [](const AskedSizes& one) { return one.sizes.empty(); });
 }
 
 }  // namespace
 
-Explanation explain_sizes(const std::vector<Dimension>& fixed, std::span<const Observation> observations,
-                          std::span<const Rounding> roundings) {
+SizeExplanation explain_sizes(const std::vector<Dimension>& fixed, std::span<const AskedSizes> observations,
+                              std::span<const SizeRounding> roundings) {
   if (!usable(observations)) return {};
   Search search(fixed, observations);
-  for (const Rounding rounding : roundings) {
+  for (const SizeRounding rounding : roundings) {
     search.run(rounding);
-    Explanation explanation = search.explanation();
+    SizeExplanation explanation = search.explanation();
     if (!explanation.classes.empty()) return explanation;
   }
   return {{}, 0, observations.size(), {}};

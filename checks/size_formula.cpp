@@ -15,13 +15,13 @@ std::uint64_t up_to(std::uint64_t bytes, std::uint64_t multiple) {
   return over == 0 || bytes > std::numeric_limits<std::uint64_t>::max() - multiple ? bytes : bytes + multiple - over;
 }
 
-std::string rounding_text(Rounding rounding) {
+std::string rounding_text(SizeRounding rounding) {
   switch (rounding) {
-    case Rounding::kNone:
+    case SizeRounding::kNone:
       return {};
-    case Rounding::kBlock:
+    case SizeRounding::kBlock:
       return ", rounded up to 512 B";
-    case Rounding::kSegment:
+    case SizeRounding::kSegment:
       return ", rounded up to 2 MiB";
   }
   return {};
@@ -36,13 +36,13 @@ std::optional<std::uint64_t> value_of(const std::vector<Dimension>& dimensions, 
   return found->value;
 }
 
-std::uint64_t rounded(std::uint64_t bytes, Rounding rounding) {
+std::uint64_t rounded(std::uint64_t bytes, SizeRounding rounding) {
   switch (rounding) {
-    case Rounding::kNone:
+    case SizeRounding::kNone:
       return bytes;
-    case Rounding::kBlock:
+    case SizeRounding::kBlock:
       return up_to(bytes, 512);
-    case Rounding::kSegment:
+    case SizeRounding::kSegment:
       if (bytes <= kMiB) return 2 * kMiB;
       if (bytes < 10 * kMiB) return 20 * kMiB;
       return up_to(bytes, 2 * kMiB);
@@ -50,13 +50,13 @@ std::uint64_t rounded(std::uint64_t bytes, Rounding rounding) {
   return bytes;
 }
 
-std::uint64_t width_of(Rounding rounding) {
+std::uint64_t width_of(SizeRounding rounding) {
   switch (rounding) {
-    case Rounding::kNone:
+    case SizeRounding::kNone:
       return 1;
-    case Rounding::kBlock:
+    case SizeRounding::kBlock:
       return 512;
-    case Rounding::kSegment:
+    case SizeRounding::kSegment:
       return 2 * kMiB;
   }
   return 1;

@@ -1,6 +1,6 @@
 // The size of a memory request as a product of the run's dimensions: "batch x length x vocabulary x 4 B".
 //
-//   Formula formula{{{"batch", 1}, {"length", 2}}, 1, 2, Rounding::kNone};
+//   Formula formula{{{"batch", 1}, {"length", 2}}, 1, 2, SizeRounding::kNone};
 //   formula.bytes_at({{"batch", 4}, {"length", 1024}});  // 8,388,608
 //   formula.text();                                      // "batch x length^2 x 2 B"
 #pragma once
@@ -30,11 +30,11 @@ inline constexpr std::string_view kRows = "rows";  // not recorded, found from t
 
 // What an allocator makes of a request. The CUDA caching allocator rounds what it hands out up to 512 bytes, and what
 // it asks of the driver up to 2 MiB (less than that to 2 MiB or 20 MiB, so that small requests share a segment).
-enum class Rounding : std::uint8_t { kNone, kBlock, kSegment };
+enum class SizeRounding : std::uint8_t { kNone, kBlock, kSegment };
 
-std::uint64_t rounded(std::uint64_t bytes, Rounding rounding);
+std::uint64_t rounded(std::uint64_t bytes, SizeRounding rounding);
 // How far two requests may lie apart and become the same.
-std::uint64_t width_of(Rounding rounding);
+std::uint64_t width_of(SizeRounding rounding);
 
 struct Factor {
   std::string name;
@@ -47,7 +47,7 @@ struct Formula {
   std::vector<Factor> factors;
   unsigned times = 1;  // tensors of that size in one request: 3 of a fused query, key and value
   unsigned element_bytes = 1;
-  Rounding rounding = Rounding::kNone;
+  SizeRounding rounding = SizeRounding::kNone;
 
   // Nothing when a dimension is not there, or the product does not fit 64 bits.
   std::optional<std::uint64_t> bytes_at(const std::vector<Dimension>& dimensions) const;

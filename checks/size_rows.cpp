@@ -48,7 +48,7 @@ struct Rows {
   double chance = 1;
 };
 
-std::optional<Rows> rows_of(const Observation& observation, std::uint64_t unit, unsigned power, Rounding rounding) {
+std::optional<Rows> rows_of(const AskedSizes& observation, std::uint64_t unit, unsigned power, SizeRounding rounding) {
   const double width = static_cast<double>(std::max(width_of(rounding), 2 * observation.tolerance + 1));
   std::optional<Rows> found;
   for (const std::uint64_t size : observation.sizes) {
@@ -83,14 +83,14 @@ double tries(const std::vector<Unit>& units, const Unit& unit) {
 
 }  // namespace
 
-Explanation explain_rows(const std::vector<Dimension>& fixed, std::span<const Observation> observations,
-                         std::span<const Rounding> roundings) {
-  Explanation explanation;
+SizeExplanation explain_rows(const std::vector<Dimension>& fixed, std::span<const AskedSizes> observations,
+                             std::span<const SizeRounding> roundings) {
+  SizeExplanation explanation;
   explanation.observations = observations.size();
   if (observations.empty()) return explanation;
   const std::vector<Unit> units = units_of(fixed);
   std::vector<Fit> fits;
-  for (const Rounding rounding : roundings) {
+  for (const SizeRounding rounding : roundings) {
     for (const unsigned power : {1U, 2U}) {
       for (const Unit& unit : units) {
         for (const unsigned bytes : kElementBytes) {
@@ -98,7 +98,7 @@ Explanation explain_rows(const std::vector<Dimension>& fixed, std::span<const Ob
           if (!unit_bytes) continue;
           double chance = tries(units, unit);
           std::vector<std::uint64_t> rows;
-          for (const Observation& one : observations) {
+          for (const AskedSizes& one : observations) {
             const auto found = rows_of(one, *unit_bytes, power, rounding);
             if (!found) break;
             rows.push_back(found->rows);
