@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "checks/collective_results.hpp"
 #include "checks/coverage.hpp"
 #include "checks/crash.hpp"
 #include "checks/hang.hpp"
@@ -25,6 +26,8 @@ std::span<const Check> all_checks() {
       Check{"optimizer", "is each update what gradient, state and settings give", check_optimizer, true},
       Check{"replicas", "does what must agree over a group agree, and differ what must differ", check_replicas, true},
       Check{"loss", "is the loss the mean cross-entropy over the supervised tokens", check_loss, true},
+      Check{"collective_results", "does each collective leave what the ranks gave, moved or reduced",
+            check_collective_results, true},
       Check{"coverage", "what can these traces not answer", check_coverage},
   };
   return kChecks;

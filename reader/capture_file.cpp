@@ -45,6 +45,7 @@ Capture capture_of(const trace::Capture& c) {
   out.hash_kind = static_cast<CaptureHash>(c.hash_kind());
   out.hash = c.hash();
   out.detail = text_of(c.detail());
+  out.blocks = numbers_of(c.blocks());
   return out;
 }
 

@@ -53,7 +53,8 @@ struct Capture {
   std::optional<CaptureStatistics> statistics;
   CaptureHash hash_kind = CaptureHash::kNone;
   std::uint64_t hash = 0;
-  std::string detail;  // JSON object, empty: none
+  std::string detail;                 // JSON object, empty: none
+  std::vector<std::uint64_t> blocks;  // of a collective: kXxh3 of each block, in the order of its peers
 
   // Where its elements are in the file.
   struct Part {

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "recorder/operations.hpp"
+
 namespace plumbline::reader {
 namespace {
 
@@ -45,30 +47,7 @@ constexpr std::array<std::string_view, 22> kKinds = {"none",
 constexpr std::array<std::string_view, 8> kSources = {
     "cpu",          "cuda_malloc",   "cuda_malloc_async", "cuda_host",
     "cuda_managed", "caching_block", "caching_segment",   "nccl_internal"};
-constexpr std::array<std::string_view, 23> kOps = {"unknown",
-                                                   "all_reduce",
-                                                   "all_reduce_sparse",
-                                                   "all_reduce_coalesced",
-                                                   "reduce",
-                                                   "broadcast",
-                                                   "all_gather",
-                                                   "all_gather_base",
-                                                   "all_gather_coalesced",
-                                                   "all_gather_into_tensor_coalesced",
-                                                   "reduce_scatter",
-                                                   "reduce_scatter_base",
-                                                   "reduce_scatter_tensor_coalesced",
-                                                   "all_to_all",
-                                                   "all_to_all_base",
-                                                   "gather",
-                                                   "scatter",
-                                                   "send",
-                                                   "recv",
-                                                   "recv_any_source",
-                                                   "barrier",
-                                                   "monitored_barrier",
-                                                   "group_call"};
-static_assert(kOps.size() == static_cast<std::size_t>(Op::kCount_));
+static_assert(recorder::kOpNames.size() == static_cast<std::size_t>(Op::kCount_));
 constexpr std::array<std::string_view, 9> kReduceOps = {"sum",  "avg", "prod", "min",       "max",
                                                         "band", "bor", "bxor", "premul_sum"};
 constexpr std::array<std::string_view, 18> kDtypes = {
@@ -91,8 +70,8 @@ constexpr std::string_view named(const std::array<std::string_view, N>& names, E
 
 static_assert(named(kKinds, Kind::kDeviceWork) == "device_work");
 static_assert(named(kKinds, Kind::kStepGroup) == "step_group");
-static_assert(named(kOps, Op::kGroupCall) == "group_call");
-static_assert(named(kOps, Op::kBarrier) == "barrier");
+static_assert(named(recorder::kOpNames, Op::kGroupCall) == "group_call");
+static_assert(named(recorder::kOpNames, Op::kBarrier) == "barrier");
 static_assert(named(kDtypes, Dtype::kUint16) == "uint16");
 static_assert(named(kReduceOps, ReduceOp::kPremulSum) == "premul_sum");
 static_assert(named(kSources, Source::kNcclInternal) == "nccl_internal");
@@ -102,7 +81,7 @@ static_assert(named(kCommEvents, CommEvent::kShrink) == "shrink");
 
 std::string_view name_of(Kind kind) { return named(kKinds, kind); }
 std::string_view name_of(Source source) { return named(kSources, source); }
-std::string_view name_of(Op op) { return named(kOps, op); }
+std::string_view name_of(Op op) { return named(recorder::kOpNames, op); }
 std::string_view name_of(ReduceOp reduce) {
   return reduce == ReduceOp::kNone ? std::string_view{} : named(kReduceOps, reduce);
 }

@@ -67,7 +67,9 @@ struct Capture {
   std::size_t index_count;
   const std::uint8_t* data;  // elements in host memory, contiguous
   std::size_t data_bytes;
-  const char* detail;  // JSON object
+  const char* detail;           // JSON object
+  const std::uint64_t* blocks;  // XXH3-64 of each block that a collective moves, in the order of its peers
+  std::size_t block_count;
 };
 
 }  // namespace plumbline::recorder

@@ -20,7 +20,7 @@ constexpr Default kDefaults[] = {
     {Level::kWatch, "0-2,%200",
      "*=sample:16+hash,param=sample:16+hash,grad=sample:16,state=sample:16,loss=full,backward.loss=full,"
      "token_loss=sample:16,load=hash,save=hash,rng=hash"},
-    {Level::kDiagnose, "all", "*=full+hash"},
+    {Level::kDiagnose, "all", "*=full+hash,collective=sample:1024+hash"},
 };
 // Larger tensors are sampled in a diagnosis, unless it is told to keep them whole.
 constexpr std::uint64_t kSmallBytes = std::uint64_t{64} << 20;
@@ -85,6 +85,7 @@ CapturePlan::CapturePlan(Level level, std::string_view steps, std::string_view a
     add_amounts(usual.amounts);
     if (level != Level::kDiagnose) continue;
     for (Amount& amount : amounts_) {
+      if (amount.wish.full_bytes == 0) continue;
       amount.wish.full_bytes = kSmallBytes;
       amount.wish.samples = kDiagnoseSamples;
     }

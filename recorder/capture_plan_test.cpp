@@ -29,6 +29,9 @@ TEST(CapturePlanTest, DiagnoseKeepsSmallTensorsWholeAtEveryStep) {
   EXPECT_GT(wish.full_bytes, 1u << 20);
   EXPECT_GT(wish.samples, 16u);
   EXPECT_TRUE(wish.hash);
+  // The same gradients pass through collectives and the optimizer: once whole is enough.
+  EXPECT_EQ(plan.wish("collective.out").full_bytes, 0u);
+  EXPECT_EQ(plan.wish("collective.out").samples, 1024u);
 }
 
 TEST(CapturePlanTest, NothingIsCapturedWhereNothingIsRecorded) {

@@ -89,6 +89,7 @@ void CaptureWriter::add_part(const Capture& c, std::uint64_t first, const std::u
   const auto offset = numbers(fbb, c.offset, c.global_dimensions);
   const auto replicas = numbers(fbb, c.replicas, c.replica_count);
   const auto indices = numbers(fbb, c.indices, c.index_count);
+  const auto blocks = numbers(fbb, c.blocks, c.block_count);
   if (bytes > 0) fbb.ForceVectorAlignment(bytes, 1, 8);
   const auto elements = numbers(fbb, data, bytes);
   trace::CaptureBuilder row(fbb);
@@ -122,6 +123,7 @@ void CaptureWriter::add_part(const Capture& c, std::uint64_t first, const std::u
   row.add_hash_kind(static_cast<std::uint8_t>(c.hash_kind));
   row.add_hash(c.hash);
   row.add_detail(detail);
+  row.add_blocks(blocks);
   waiting_.push_back(row.Finish());
 }
 

@@ -14,7 +14,7 @@
 
 extern "C" {
 
-inline constexpr std::uint32_t kPlumblineAdapterVersion = 3;
+inline constexpr std::uint32_t kPlumblineAdapterVersion = 4;
 
 struct PlumblineHost {
   std::uint32_t version;
@@ -68,6 +68,17 @@ struct PlumblineAdapter {
   void (*construct_range)(void* range, std::uint8_t scope);
   // Before torch looks up `indices` in `weight`, both at::Tensor. Needs no interpreter lock.
   void (*note_embedding)(const void* weight, const void* indices);
+  // What a collective is given and what it leaves, at steps that the settings choose. From any thread.
+  // Before the real call, whose record is filled in.
+  void (*take_inputs)(plumbline::recorder::Op op, void* backend, void* const* arguments,
+                      const plumbline::recorder::CollectiveRecord* record);
+  // The backend begins with a call, and is done with it; nobody who waits for it has been woken.
+  void (*collective_begins)(std::uint64_t id);
+  void (*collective_ends)(std::uint64_t id, bool completed);
+  // The outputs of a call are copied from elsewhere when the job waits for it. Both return for how many calls that is
+  // so; `tensor` is the at::Tensor* that was copied to.
+  std::size_t (*outputs_follow)(std::uint64_t id);
+  std::size_t (*tensor_copied)(const void* tensor);
 };
 
 // Null when this torch cannot be served; the reason is then in the host's facts.

@@ -7,7 +7,7 @@ file(GLOB PLUMBLINE_ADAPTER_FILES CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DI
      ${PROJECT_SOURCE_DIR}/shim/torch/*.cpp ${PROJECT_SOURCE_DIR}/shim/torch/*.hpp
      ${PROJECT_SOURCE_DIR}/shim/torch/glue/*.py)
 list(APPEND PLUMBLINE_ADAPTER_FILES shim/adapter_api.hpp shim/hook_list.hpp recorder/capture.hpp
-     recorder/capture_sample.hpp recorder/dtype_size.hpp recorder/event.hpp recorder/json_text.hpp recorder/level.hpp)
+     recorder/capture_sample.hpp recorder/dtype_size.hpp recorder/event.hpp recorder/json_text.hpp recorder/level.hpp recorder/operations.hpp)
 list(TRANSFORM PLUMBLINE_ADAPTER_FILES PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE PLUMBLINE_ADAPTER_PATHS)
 list(JOIN PLUMBLINE_ADAPTER_FILES "," PLUMBLINE_ADAPTER_LIST)
 add_custom_command(

@@ -15,6 +15,9 @@ CaptureJob::CaptureJob(const std::string& directory, std::int32_t rank) {
   std::filesystem::create_directories(directory + "/captures");
   recorder::Identity identity;
   identity.rank = rank;
+  // As testing::FakeRank is.
+  identity.host = "node1";
+  identity.pid = 1000 + static_cast<std::uint32_t>(rank);
   const auto error = writer_.create(directory + "/captures/rank" + std::to_string(rank) + ".plc", identity, {},
                                     recorder::Level::kDiagnose);
   EXPECT_FALSE(error) << *error;
@@ -32,6 +35,8 @@ void CaptureJob::tensor(const std::string& probe, const std::string& name, std::
   row.key = place.key != 0 ? place.key : 77;
   row.dtype = dtype;
   row.amount = place.indices.empty() ? recorder::CaptureAmount::kFull : recorder::CaptureAmount::kSample;
+  row.blocks = place.blocks.data();
+  row.block_count = place.blocks.size();
   row.indices = place.indices.data();
   row.index_count = place.indices.size();
   if (place.hashed) {

@@ -26,6 +26,7 @@ struct TensorPlace {
   std::uint64_t key = 0;                 // 0: the job's optimizer
   std::vector<std::uint64_t> indices{};  // of a sample
   bool hashed = false;
+  std::vector<std::uint64_t> blocks{};  // hashes
 };
 
 class CaptureJob {

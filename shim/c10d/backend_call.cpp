@@ -1,6 +1,7 @@
 #include "shim/c10d/backend_call.hpp"
 
 #include "recorder/recorder.hpp"
+#include "shim/c10d/call_end.hpp"
 #include "shim/c10d/groups.hpp"
 #include "shim/c10d/marks.hpp"
 #include "shim/c10d/methods.hpp"
@@ -54,13 +55,16 @@ bool BackendCall::enter(void* backend, void* const* arguments) const noexcept {
   record.seq = numbered.seq;
   record.site = python::call_site();
   recorder::push(record.header);
+  if (adapter != nullptr && method_.executes_works) {
+    adapter->take_inputs(method_.described_as, backend, arguments, &record);
+  }
 
   if (method_.executes_works && !is_point_to_point(method_.op)) {
     pending_calls.open(record.id, is_composite(method_.op));
     report_forgotten();
   }
   recorder::set_in_flight(Kind::kCollective, record.header.tag, record.header.time_ns, record.id, frame_);
-  *entry = {record.id, record.group, frame_, caller_, 0};
+  *entry = {record.id, record.group, frame_, caller_, 0, nullptr};
   return true;
 }
 
@@ -74,8 +78,10 @@ void BackendCall::leave(const void* work) const noexcept {
   } else if (call.works == 0) {
     push_mark(Kind::kCollectiveReturn, call.collective);
   } else if (is_composite(method_.op)) {
+    // What is returned is none of the works: it waits for them and then copies.
+    if (work != call.last_work) await_copies(call.collective);
     Outcome outcome{};
-    if (pending_calls.release(call.collective, &outcome)) push_mark(Kind::kCollectiveEnd, call.collective, outcome);
+    if (pending_calls.release(call.collective, &outcome)) end_call(call.collective, outcome);
   }
 }
 
@@ -83,7 +89,7 @@ void BackendCall::leave_done() const noexcept {
   const CurrentCall call = *thread_call;
   *thread_call = {};
   recorder::clear_in_flight(frame_);
-  push_mark(Kind::kCollectiveEnd, call.collective, Outcome::kCompleted);
+  end_call(call.collective, Outcome::kCompleted);
 }
 
 }  // namespace plumbline::shim

@@ -3,6 +3,7 @@
 // A gloo collective is a work object that a worker thread of the backend executes; sends and receives are executed by
 // the transport, and only waiting for them shows their end.
 #include "recorder/recorder.hpp"
+#include "shim/c10d/call_end.hpp"
 #include "shim/c10d/marks.hpp"
 #include "shim/core/activation.hpp"
 #include "shim/core/current_call.hpp"
@@ -31,7 +32,7 @@ void finish(const void* work, Outcome outcome_of_work) noexcept {
   if (!is_open()) return;
   const std::uint64_t call = works.take(work);
   Outcome outcome{};
-  if (pending_calls.end(call, outcome_of_work, &outcome)) push_mark(Kind::kCollectiveEnd, call, outcome);
+  if (pending_calls.end(call, outcome_of_work, &outcome)) end_call(call, outcome);
 }
 
 using Wait = bool(void* work, std::int64_t timeout_ms);
@@ -48,7 +49,7 @@ bool no_wait(void* /*work*/, std::int64_t /*timeout_ms*/) { return true; }
   recorder::set_in_flight(Kind::kCollective, 0, recorder::now_ns(), call, frame - 1);
   const bool completed = function(work, timeout_ms);
   recorder::clear_in_flight(frame - 1);
-  push_mark(Kind::kCollectiveEnd, call, completed ? Outcome::kCompleted : Outcome::kFailed);
+  end_call(call, completed ? Outcome::kCompleted : Outcome::kFailed);
   end_wait(call, frame);
   return completed;
 }
@@ -70,6 +71,7 @@ _ZN4c10d16ProcessGroupGloo7enqueueEN3c1013intrusive_ptrINS0_9AsyncWorkENS1_6deta
   const CurrentCall call = enclosing_call(__builtin_frame_address(0));
   if (call.collective != 0) {
     thread_call->works = call.works + 1;
+    thread_call->last_work = *work;
     pending_calls.add_work(call.collective);
     works.insert(*work, call.collective);
   }
@@ -90,7 +92,7 @@ _ZN4c10d16ProcessGroupGloo9AsyncWork7executeERKN3c1013intrusive_ptrIS1_NS2_6deta
   if (is_open()) {
     plumbline::recorder::hook_fired(kHookGlooWork);
     const std::uint64_t call = works.find(*work);
-    if (pending_calls.begin(call)) push_mark(Kind::kCollectiveStart, call);
+    if (pending_calls.begin(call)) begin_call(call);
   }
   real.get(__builtin_return_address(0))(work);
 }

@@ -19,6 +19,7 @@ struct CurrentCall {
   const void* frame;         // frame of the hook that entered it
   const void* caller;        // where that hook returns to
   std::uint64_t works;       // work objects that it has enqueued so far
+  const void* last_work;     // the last of them
 };
 
 // One word of static thread-local storage is all that this takes of a job. Null on threads that never called c10d.

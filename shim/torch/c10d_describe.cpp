@@ -1,11 +1,10 @@
 #include "shim/torch/c10d_describe.hpp"
 
-#include <torch/csrc/distributed/c10d/Types.hpp>
-
 #include <algorithm>
 #include <exception>
 #include <vector>
 
+#include "shim/torch/c10d_arguments.hpp"
 #include "shim/torch/c10d_group.hpp"
 #include "shim/torch/caching_allocator.hpp"
 #include "shim/torch/python_hooks.hpp"
@@ -19,25 +18,6 @@ using recorder::CollectiveRecord;
 using recorder::Dtype;
 using recorder::Op;
 using recorder::ReduceOp;
-using Tensors = std::vector<at::Tensor>;
-using TensorLists = std::vector<Tensors>;
-using Splits = std::vector<std::int64_t>;
-
-// A call's arguments, in the order of c10d::Backend's declarations.
-class Arguments {
- public:
-  explicit Arguments(void* const* values) : values_(values) {}
-  template <class T>
-  const T& get(int index) const {
-    return *static_cast<const T*>(values_[index]);
-  }
-  std::int32_t number(int index) const {
-    return static_cast<std::int32_t>(reinterpret_cast<std::intptr_t>(values_[index]));
-  }
-
- private:
-  void* const* values_;
-};
 
 struct Call {
   TensorList in;

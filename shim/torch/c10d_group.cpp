@@ -102,4 +102,6 @@ std::uint64_t group_of(void* opaque) noexcept {
 
 int rank_in_group(void* opaque) noexcept { return static_cast<const c10d::Backend*>(opaque)->getRank(); }
 
+int group_size(void* opaque) noexcept { return static_cast<const c10d::Backend*>(opaque)->getSize(); }
+
 }  // namespace plumbline::shim::adapter

@@ -11,5 +11,6 @@ std::uint64_t group_of(void* backend) noexcept;
 
 // This process's rank in the backend's group.
 int rank_in_group(void* backend) noexcept;
+int group_size(void* backend) noexcept;
 
 }  // namespace plumbline::shim::adapter

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "recorder/json_text.hpp"
+#include "shim/torch/collective_window.hpp"
 #include "shim/torch/glue.hpp"
 #include "shim/torch/host.hpp"
 #include "shim/torch/module_path.hpp"
@@ -56,13 +57,15 @@ void open_window(std::int64_t step) noexcept {
 std::int64_t window_step() noexcept { return open_step.load(std::memory_order_relaxed); }
 
 void move_window() noexcept {
+  const std::int64_t step = host().active() ? next_step_number() : -1;
+  const bool chosen = step >= 0 && host().capture_step(step);
+  open_collectives(chosen ? step : -1);
   if (!is_diagnosis()) {
     if (window_step() >= 0) open_window(-1);
     return;
   }
   install_probes();
-  const std::int64_t step = next_step_number();
-  open_window(host().capture_step(step) ? step : -1);
+  open_window(chosen ? step : -1);
 }
 
 std::uint32_t next_occurrence(const std::string& probe, const std::string& name) {

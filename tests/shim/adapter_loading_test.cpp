@@ -1,6 +1,7 @@
 // How the preload object finds, starts and does without the torch adapter.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 
 #include "tests/shim/recorded_job.hpp"
@@ -28,6 +29,32 @@ TEST(AdapterLoading, TheAdapterDescribesWhatWasCalled) {
     const bool to_a_peer = call.op == Op::kSend || call.op == Op::kRecv;
     EXPECT_EQ(call.peer, to_a_peer ? 1 : -1) << static_cast<int>(call.op);
     EXPECT_EQ(call.tensor_tag, to_a_peer ? 42 : 0) << static_cast<int>(call.op);
+  }
+}
+
+// What a call is given is looked at before the backend begins, what it leaves when that is done.
+TEST(AdapterLoading, TheAdapterSeesBeginAndEndOfEachCall) {
+  const RecordedJob job = job_with_adapter("every_call", PLUMBLINE_FAKE_ADAPTER);
+  ASSERT_EQ(job.exit_status(), 0) << job.output();
+  const RecordedProcess process = job.process();
+  std::map<std::string, std::string> told;  // by call
+  for (int i = 0;; ++i) {
+    const std::string words(process.definitions.fact("adapter.told." + std::to_string(i)));
+    if (words.empty()) break;
+    const std::size_t space = words.find(' ');
+    told[words.substr(space + 1)] += words.substr(0, space) + " ";
+  }
+  for (const RecordedCall& call : process.calls) {
+    const std::string& words = told[std::to_string(call.id)];
+    const bool transfer = call.op == Op::kSend || call.op == Op::kRecv || call.op == Op::kRecvAnySource;
+    if (call.op == Op::kAllToAll) {
+      EXPECT_EQ(words, "taken ");  // it raises
+    } else if (call.op == Op::kMonitoredBarrier) {
+      EXPECT_EQ(words, "ends ");
+    } else {
+      EXPECT_TRUE(words.starts_with("taken ") && words.ends_with("ends ")) << words;
+      EXPECT_EQ(words.find("begins") != std::string::npos, !transfer) << static_cast<int>(call.op);
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 // An adapter that needs no torch: it tells of every call what the preload object handed to it. Built twice, once as of
 // another version of plumbline.
+#include <atomic>
 #include <cstdio>
 
 #include "shim/adapter_api.hpp"
@@ -24,8 +25,32 @@ void describe(Op op, void* backend, void* const* arguments, CollectiveRecord* re
 
 std::uint64_t group_of(void* /*backend*/) { return 0; }
 
-const PlumblineAdapter adapter{FAKE_ADAPTER_VERSION, sizeof(PlumblineAdapter), describe, group_of,
-                               [](void* /*range*/, std::uint8_t /*scope*/) {}};
+// What the preload object tells of captured calls, in its order: "taken 3", "begins 3", "ends 3".
+void tell(const char* what, std::uint64_t id) {
+  static std::atomic<int> told{0};
+  char key[32];
+  char value[48];
+  std::snprintf(key, sizeof key, "adapter.told.%d", told++);
+  std::snprintf(value, sizeof value, "%s %llu", what, static_cast<unsigned long long>(id));
+  host->fact(key, value);
+}
+
+const PlumblineAdapter adapter{
+    FAKE_ADAPTER_VERSION,
+    sizeof(PlumblineAdapter),
+    describe,
+    group_of,
+    [](void* /*range*/, std::uint8_t /*scope*/) {},
+    [](const void* /*weight*/, const void* /*indices*/) {},
+    [](Op, void*, void* const*, const CollectiveRecord* record) { tell("taken", record->id); },
+    [](std::uint64_t id) { tell("begins", id); },
+    [](std::uint64_t id, bool completed) { tell(completed ? "ends" : "fails", id); },
+    [](std::uint64_t id) -> std::size_t {
+      tell("follows", id);
+      return 1;
+    },
+    [](const void* /*tensor*/) -> std::size_t { return 0; },
+};
 
 }  // namespace
 

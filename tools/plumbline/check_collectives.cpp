@@ -77,6 +77,19 @@ bool are_groups(const std::string& text) {
   return true;
 }
 
+// "nccl", or by device "cpu:gloo,cuda:nccl".
+bool are_backends(const std::string& text) {
+  constexpr std::array<std::string_view, 4> kBackends = {"gloo", "nccl", "mpi", "ucc"};
+  std::istringstream parts(text);
+  bool any = false;
+  for (std::string part; std::getline(parts, part, ',');) {
+    const std::string name = part.substr(part.find(':') + 1);
+    any = true;
+    if (std::find(kBackends.begin(), kBackends.end(), name) == kBackends.end() || part.starts_with(':')) return false;
+  }
+  return any && text.back() != ',';
+}
+
 std::string write_probe(const fs::path& directory) {
   const std::string path = (directory / "collective_probe.py").string();
   std::ofstream file(path, std::ios::binary);
@@ -149,6 +162,10 @@ std::vector<std::string> with_probe(const std::vector<std::string>& command, con
 int check_collectives(const CollectiveCheckOptions& options) {
   std::string groups = options.groups;
   if (!are_groups(groups)) return refuse(fmt::format("--groups {}: give ranks as 0,1;2,3, each only once", groups));
+  if (!options.backend.empty() && !are_backends(options.backend)) {
+    return refuse(fmt::format("--backend {}: give gloo, nccl, mpi or ucc, or one a device as cpu:gloo,cuda:nccl",
+                              options.backend));
+  }
   if (!options.run.empty() && groups.empty()) {
     const auto run = reader::Run::open(options.run);
     if (!run.ok()) return refuse(why_no_run(options.run, run.status()));

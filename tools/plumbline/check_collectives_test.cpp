@@ -119,6 +119,12 @@ TEST_F(CheckCollectivesTest, RefusesWhatItCannotStart) {
     EXPECT_EQ(finished.status, 2) << groups;
     EXPECT_NE(finished.errors.find("give ranks as 0,1;2,3"), std::string::npos) << finished.errors;
   }
+  for (const char* backend : {"foo", "gloo,", ":gloo", "cpu:gloo,cuda:foo"}) {
+    const Finished finished = check("exit 0\n", {"--backend", backend});
+    EXPECT_EQ(finished.status, 2) << backend;
+    EXPECT_NE(finished.errors.find("give gloo, nccl, mpi or ucc"), std::string::npos) << finished.errors;
+  }
+  EXPECT_NE(check("exit 0\n", {"--backend", "cpu:gloo,cuda:nccl"}).status, 2);
   EXPECT_EQ(run_program({"env", "TMPDIR=/nonexistent", PLUMBLINE_COMMAND, "check-collectives", "--", "true"}).status,
             2);
   EXPECT_EQ(check("exit 0\n", {"--dir", "/nonexistent"}).status, 2);

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "reader/run.hpp"
+#include "recorder/capture_plan.hpp"
 #include "recorder/reported_variables.hpp"
 #include "recorder/settings.hpp"
 #include "recorder/shell_words.hpp"
@@ -96,6 +97,9 @@ int refuse(const std::string& sentence) {
 }  // namespace
 
 int rerun(const RerunOptions& options) {
+  if (!options.steps.empty() && !recorder::CapturePlan::understands_steps(options.steps)) {
+    return refuse(fmt::format("--steps {}: give optimizer steps as 0-9,%100, or all, or none", options.steps));
+  }
   const auto run = reader::Run::open(options.run);
   if (!run.ok()) return refuse(why_no_run(options.run, run.status()));
   auto launch = recorded_launch(*run);

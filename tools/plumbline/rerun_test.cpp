@@ -197,6 +197,13 @@ TEST_F(RerunTest, RefusesWhatIsNotHere) {
   EXPECT_EQ(run_program({PLUMBLINE_COMMAND, "rerun", scratch_.path("nowhere")}).status, 2);
 }
 
+TEST_F(RerunTest, RefusesStepsThatAreNone) {
+  two_ranks();
+  const Finished finished = rerun({"--steps", "foo"});
+  EXPECT_EQ(finished.status, 2);
+  EXPECT_EQ(finished.errors, "plumbline: --steps foo: give optimizer steps as 0-9,%100, or all, or none\n");
+}
+
 TEST_F(RerunTest, RefusesADirectoryThatIsGone) {
   two_ranks({{"launcher.directory", "/nonexistent/jobs"}});
   EXPECT_EQ(rerun({}).errors,

@@ -1,0 +1,105 @@
+"""Runs collective_faults.py under the shim, at level diagnose and with what level watch takes of each step, and says whether the check
+collective_results found each fault, at its step, on the right ranks and with its cause, and stayed silent otherwise.
+
+    check_collective_results.py --python PYTHON --shim libplumbline.so --run-reader run-reader --wrong wrong_results.so
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(FOLDER, "..", "jobs"))
+import launch  # noqa: E402
+from jobs import Job  # noqa: E402
+
+PAGE = """# Wrong results of collectives that the check is tried on
+
+Collectives of two gloo ranks, a case an optimizer step, in one launch; see `tests/faults/collective_faults.py`. A library in front of the
+shim changes what gloo has left, below everything that the job or c10d could see. `yes`: found at its step, on the ranks whose
+results are wrong, with its cause in words. At level `watch` only the first steps and every 200th are looked at, here all of them; a step's
+share of the elements is smaller, and `by hashes` says that only the hashes of all ranks' results showed the fault. The table is made by `tests/faults/check_collective_results.py --write docs/faults_collectives.md`, and
+the test `fault.collective_results` checks each cell again.
+
+| case | diagnose | watch |
+|---|---|---|
+"""
+APART = "differs from rank to rank"
+LEVELS = {
+    "diagnose": {"PLUMBLINE_LEVEL": "diagnose"},
+    "watch": {"PLUMBLINE_LEVEL": "watch", "PLUMBLINE_CAPTURE_STEPS": "all"},
+}
+
+
+def cases(options):
+    """Name, words and ranks of each; the job's own list, read where torch is."""
+    code = "import json, collective_faults as job; print(json.dumps([[c[0], *c[2:]] for c in job.CASES]))"
+    said = subprocess.run([options.python, "-c", code], cwd=FOLDER, stdout=subprocess.PIPE, check=True)
+    return json.loads(said.stdout)
+
+
+def verdict_of(options, level, environment):
+    with tempfile.TemporaryDirectory(prefix="plumbline-collectives-") as folder:
+        directory = os.path.join(folder, "run")
+        job = Job(os.path.join("..", "faults", "collective_faults.py"))
+        shim = f"{options.wrong}:{options.shim}"
+        outcome = launch.run(options.python, job, shim, directory, environment | options.environment)
+        if outcome.status != 0:
+            sys.exit(f"{level}: the job ended with {outcome.status}:\n{outcome.output}")
+        command = [options.run_reader, "check", "collective_results", directory, "--json"]
+        said = subprocess.run(command, stdout=subprocess.PIPE, check=False).stdout
+        return json.loads(said)["verdicts"][0]
+
+
+def cell(level, name, words, ranks, found, problems):
+    if not words:
+        for finding in found:
+            if finding["status"] == "fail":
+                problems.append(f"{level}, {name}: {finding['title']}")
+        return "**found**" if any(finding["status"] == "fail" for finding in found) else "silent"
+    failed = [f for f in found if f["status"] == "fail"]
+    right = [f for f in failed if words in f["title"] and f["ranks"] == ranks]
+    if not right and level == "watch" and any(APART in f["title"] for f in failed):
+        return "by hashes"
+    lines = right and any("collective_faults.py:" in detail for detail in right[0]["details"])
+    if not lines:
+        problems.append(f"{level}, {name}: expected '{words}' of ranks {ranks}, found {[f['title'] for f in found]}")
+    return "yes" if lines else "**no**"
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--python", required=True)
+    options.add_argument("--shim", required=True)
+    options.add_argument("--run-reader", required=True)
+    options.add_argument("--wrong", required=True)
+    options.add_argument("--write", help="page of the documentation")
+    options = options.parse_args()
+    options.environment = {k: v for k, v in os.environ.items() if k in ("PLUMBLINE_CACHE", "PLUMBLINE_ADAPTER")}
+    rows, reasons, problems = {}, [], []
+    for level, environment in LEVELS.items():
+        verdict = verdict_of(options, level, environment)
+        reasons += [f"{level}: {verdict['reason']}", *(f"{level}: {remark}" for remark in verdict["unknown"])]
+        found = {}
+        for finding in verdict["findings"]:
+            found.setdefault(int(re.match(r"step (\d+)", finding["title"])[1]), []).append(finding)
+        for step, (name, words, ranks) in enumerate(cases(options)):
+            rows.setdefault(name, (words, []))[1].append(cell(level, name, words, ranks, found.get(step, []), problems))
+    page = PAGE
+    for name, (words, cells) in rows.items():
+        page += f"| {name}{'' if words else ' (no fault)'} | {' | '.join(cells)} |\n"
+    page += "\n" + "\n".join(f"- {reason}" for reason in reasons) + "\n"
+    print(page)
+    if options.write:
+        with open(options.write, "w", encoding="utf-8") as file:
+            file.write(page)
+    print("\n".join(problems))
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
