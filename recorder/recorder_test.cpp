@@ -183,7 +183,11 @@ TEST(Recorder, StopIsSafeWhileThreadsPush) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([&] {
-        while (!end) push_allocations(10);
+        // With pauses, in which the writer gets a processor however slow it is.
+        while (!end) {
+          push_allocations(10);
+          std::this_thread::sleep_for(std::chrono::microseconds(20));
+        }
       });
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
