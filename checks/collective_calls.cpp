@@ -48,6 +48,7 @@ std::optional<Said> said(const Capture& capture) {
   found.tensors = static_cast<std::size_t>(std::max(whole("tensors"), 0.0));
   found.changed = detail.flag("changed");
   found.side.capture = &capture;
+  found.side.strided = detail.flag("strided");
   for (const auto& block : detail.numbers("untouched")) {
     if (block && *block >= 0) found.side.untouched.push_back(static_cast<std::size_t>(*block));
   }

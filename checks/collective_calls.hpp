@@ -14,6 +14,7 @@ namespace plumbline::checks {
 struct CallTensor {
   const reader::Capture* capture = nullptr;  // null: not captured
   std::vector<std::uint64_t> blocks;         // elements of each block, in the order of the peers
+  bool strided = false;                      // its elements do not lie one after the other in memory
   std::vector<std::size_t> untouched;        // blocks of an output that look as before the call
 };
 

@@ -115,6 +115,13 @@ class ResultCheck {
       result.cause = many ? fmt::format("as block {}, of rank {}, {}", wrong.block, source.rank, wrong.words)
                           : fmt::format("from rank {} {}", source.rank, wrong.words);
       result.kind = wrong.words.substr(0, wrong.words.find_first_of(":0123456789"));
+      if (const CallTensor* given = source.input(tensor); given != nullptr && given->strided) {
+        result.details.push_back(
+            fmt::format("rank {} gave a tensor whose elements do not lie one after the other in "
+                        "memory; the backend reads it as if they did",
+                        source.rank));
+        result.next = "give the collective tensor.contiguous()";
+      }
       finish(std::move(result));
     }
     if (judgement.judged > 0 && judgement.wrong.empty())
@@ -126,7 +133,7 @@ class ResultCheck {
       result.details.emplace_back(
           "the job wrote to what it had given before the call was done, or ranks may differ here");
       result.next = "wait for the call before the tensor is written to, and look whether this goes away";
-    } else {
+    } else if (result.next.empty()) {
       result.next = "plumbline check-collectives -- torchrun … runs every collective over the same groups and network";
     }
     found_.add(std::move(result));

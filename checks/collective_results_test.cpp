@@ -109,6 +109,21 @@ TEST_F(CollectiveResults, BlocksAreComparedByTheirHashes) {
       << verdict.findings[0].title;
 }
 
+// Gloo's scatter reads so, silently.
+TEST_F(CollectiveResults, AnInputThatIsNotContiguousIsNamed) {
+  const auto call = job.call(Op::kScatter, ReduceOp::kNone, 0);
+  Content given = hashed({5, 6});
+  given.more = R"(,"strided":true)";
+  job.put(call, 0, "in", given);
+  job.put(call, 1, "out", hashed({7}));
+  const Verdict verdict = check();
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_NE(
+      verdict.findings[0].details.at(0).find("rank 0 gave a tensor whose elements do not lie one after the other"),
+      std::string::npos);
+  EXPECT_EQ(verdict.findings[0].next, "give the collective tensor.contiguous()");
+}
+
 TEST_F(CollectiveResults, MessagesAreMatched) {
   const auto right = job.message();
   job.put(right, 0, "in", hashed({5}));

@@ -41,7 +41,7 @@ inline bool is_torchs_own(const TextView& file, std::string_view torch_folder) n
   const std::string_view path = raw_bytes(file);
   if (!file.ascii) return !torch_folder.empty() && utf8_of(file).starts_with(torch_folder);
   return (!torch_folder.empty() && path.starts_with(torch_folder)) || path.starts_with("<eval_with_key>") ||
-         path.find("/torchinductor_") != std::string_view::npos;
+         path.starts_with("<plumbline ") || path.find("/torchinductor_") != std::string_view::npos;
 }
 
 class CallSites {

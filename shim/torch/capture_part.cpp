@@ -51,6 +51,8 @@ std::string list(const Numbers& numbers) {
 std::string detail_of(const CollectiveCapture& call, const CollectivePart& part, std::size_t index, std::size_t parts) {
   std::string text = call.detail + ",\"tensor\":" + std::to_string(index) + ",\"tensors\":" + std::to_string(parts) +
                      ",\"blocks\":" + std::to_string(part.blocks.size());
+  const auto is_strided = [](const at::Tensor& tensor) { return tensor.defined() && !tensor.is_contiguous(); };
+  if (std::any_of(part.tensors.begin(), part.tensors.end(), is_strided)) text += ",\"strided\":true";
   if (!part.even) text += ",\"splits\":" + list(part.blocks);
   return text;
 }

@@ -149,6 +149,13 @@ def wrong_scatter():
     dist.scatter(out, [part.clone() for part in of_all(20, 16)] if RANK == 0 else None, src=0)
 
 
+def strided_scatter():
+    """A fault of gloo's own: it reads the memory of a tensor that is not contiguous as if it were."""
+    whole = numbers(16, 17, rank=0).view(2, 8)
+    parts = [whole[:, :4], whole[:, 4:]]
+    dist.scatter(torch.zeros(2, 4), parts if RANK == 0 else None, src=0)
+
+
 def right_reductions():
     floats = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
     integers = (torch.int64, torch.int32, torch.uint8, torch.int8)
@@ -300,6 +307,7 @@ CASES = [
     ("block of an all_to_all not written", stale_exchange, "was not written", [0]),
     ("block of an uneven all_to_all spoilt", spoilt_uneven_exchange, "is none of the blocks", [1]),
     ("scatter gives a rank the block of another", wrong_scatter, "as its block 0", [1]),
+    ("scatter of tensors that are not contiguous", strided_scatter, "is none of the blocks", [0, 1]),
     ("broadcast, all_gather, gather, scatter, all_to_all", right_movements, "", []),
     ("uneven all_to_all", right_exchanges, "", []),
     ("send and recv, batches", right_messages, "", []),
