@@ -139,6 +139,7 @@ class ScaleExaminer {
       std::string kind;
       std::string words;
     };
+    // The ranks' gradients are averaged: of a sum, that is a division by their number.
     const std::vector<Denominator> denominators{
         {batch.right, "", ""},
         {batch.with_padding, "padding counted",
@@ -146,7 +147,7 @@ class ScaleExaminer {
         {batch.mean_of_ranks, "mean by rank", "a mean of the ranks' means, which have different numbers of tokens"},
         {batch.mean_of_means, "mean by micro-batch",
          "a mean of the micro-batches' means, which have different numbers of tokens"},
-        {batch.right * tokens, "sum", "a sum over tokens, with no denominator"},
+        {batch.right * tokens / world, "sum", "a sum over tokens, with no denominator"},
     };
     std::vector<std::vector<Factor>> factors{{}};
     if (batch.micro > 1) factors.push_back({{micro, "the number of micro-batches"}});
@@ -171,9 +172,11 @@ class ScaleExaminer {
             words += fmt::format("{}{} by {}", denominator.kind.empty() ? "the mean over the supervised tokens " : ", ",
                                  inverse ? "divided" : "multiplied", names);
           report(step, batch,
-                 denominator.kind + (set.empty() ? ""
-                                     : inverse   ? " divided"
-                                                 : " multiplied"),
+                 fmt::format("{} {}{}", denominator.kind,
+                             set.empty() ? ""
+                             : inverse   ? "divided by "
+                                         : "multiplied by ",
+                             names),
                  words, Status::kFail);
           return;
         }

@@ -9,9 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "checks/clipping.hpp"
+#include "checks/gradient_scale.hpp"
+#include "checks/master_weights.hpp"
 #include "checks/optimizer_capture.hpp"
 #include "checks/optimizer_groups.hpp"
 #include "checks/optimizer_parameter.hpp"
+#include "checks/schedules.hpp"
 #include "checks/state_compare.hpp"
 #include "reader/parallel.hpp"
 
@@ -35,11 +39,17 @@ class OptimizerCheck {
       while (end < steps_.size() && steps_[end].rank == steps_[first].rank && steps_[end].key == steps_[first].key &&
              steps_[end].ordinal == steps_[first].ordinal)
         ++end;
-      for (std::string& name : without_gradient(std::span(steps_).subspan(first, end - first)))
-        without_gradient_.insert(std::move(name));
+      const std::span<const CapturedStep> mine = std::span(steps_).subspan(first, end - first);
+      for (std::string& name : without_gradient(mine)) {
+        if (!examine_detached(mine, name, observations_)) without_gradient_.insert(std::move(name));
+      }
       for (std::size_t i = first; i < end; ++i) step(steps_[i], i > first ? &steps_[i - 1] : nullptr);
       first = end;
     }
+    examine_schedules(subject_, steps_, observations_, remarks_);
+    examine_gradient_scale(subject_, loader_, steps_, observations_);
+    examine_master_weights(subject_, loader_, steps_, observations_);
+    examine_clipping(subject_, loader_, steps_, observations_, remarks_);
     conclude(verdict);
     return verdict;
   }

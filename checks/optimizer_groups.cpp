@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "checks/detail.hpp"
 #include "checks/element_values.hpp"
 #include "reader/names.hpp"
 
@@ -69,6 +70,25 @@ std::vector<std::string> without_gradient(std::span<const CapturedStep> steps) {
     if (parameter.any() != nullptr && parameter.any()->elements() > 0) names.push_back(parameter.name);
   }
   return names;
+}
+
+bool examine_detached(std::span<const CapturedStep> steps, const std::string& name, Observations& into) {
+  for (const CapturedStep& step : steps) {
+    const std::string next = step.note == nullptr ? "" : Detail(step.note->detail).object("detached").text(name);
+    const bool others = std::any_of(step.parameters.begin(), step.parameters.end(),
+                                    [](const CapturedParameter& one) { return one.grad != nullptr; });
+    if (next.empty() || !others) continue;
+    Observation one = observation(
+        step, "detached",
+        fmt::format("gets no gradient: its module ran, and {} was given the result without its graph", next),
+        Status::kFail);
+    one.tensor = name;
+    one.details.emplace_back("it has none in any captured step, while other parameters have one");
+    one.next = "look for detach(), .data or no_grad between the two modules; or freeze the parameter if it is meant";
+    into.add(std::move(one));
+    return true;
+  }
+  return false;
 }
 
 void examine_decay(const CapturedStep& step, Observations& into) {

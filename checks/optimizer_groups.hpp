@@ -18,6 +18,10 @@ namespace plumbline::checks {
 // No fault by itself: a branch may be unused, and an expert may get no token in a few steps.
 std::vector<std::string> without_gradient(std::span<const CapturedStep> steps);
 
+// Of such a parameter: did its module run, and another one go on with the result but without its graph? False: nothing
+// is known of that.
+bool examine_detached(std::span<const CapturedStep> steps, const std::string& name, Observations& into);
+
 void examine_decay(const CapturedStep& step, Observations& into);
 
 // By dtype: what became of the updates of one step.

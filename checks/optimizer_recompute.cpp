@@ -122,11 +122,15 @@ RawTensor CaptureLoader::load(const Capture* capture) {
 
 double CaptureLoader::number(const Capture* capture) {
   if (capture == nullptr || capture->elements() != 1) return std::nan("");
+  const std::vector<double> one = values(capture);
+  return one.size() == 1 ? one.front() : std::nan("");
+}
+
+std::vector<double> CaptureLoader::values(const Capture* capture) {
   const RawTensor tensor = load(capture);
-  std::vector<double> values;
-  if (tensor.count() != 1) return std::nan("");
-  tensor.decode(0, 1, values);
-  return values.empty() ? std::nan("") : values.front();
+  std::vector<double> numbers;
+  if (tensor.there()) tensor.decode(0, tensor.count(), numbers);
+  return numbers;
 }
 
 std::optional<ParameterData> load_parameter(CaptureLoader& loader, const CapturedStep& step,

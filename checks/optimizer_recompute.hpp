@@ -33,6 +33,8 @@ class CaptureLoader {
   explicit CaptureLoader(reader::RunCaptures& captures) : captures_(captures), files_(captures.files().size()) {}
   RawTensor load(const Capture* capture);
   double number(const Capture* capture);
+  // Empty where there are none.
+  std::vector<double> values(const Capture* capture);
 
  private:
   reader::RunCaptures& captures_;

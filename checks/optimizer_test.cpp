@@ -190,6 +190,37 @@ TEST(OptimizerTest, FrozenOnesThatChangeAndOnesThatNeverGetAGradient) {
   EXPECT_EQ(verdict_of(routed).status, Status::kPass) << said(verdict_of(routed));
 }
 
+// One element with a gradient, one whose module ran without any.
+TEST(OptimizerTest, ALayerWhoseResultGoesOnWithoutItsGraph) {
+  const auto verdict = [](const std::string& detached) {
+    const TempDir directory;
+    trace(directory.path());
+    CaptureJob job(directory.path(), 0);
+    for (int step = 0; step < 2; ++step) {
+      job.note("optimizer.step", "SGD", step,
+               R"({"class":"SGD","module":"torch.optim.sgd","detached":)" + detached + "}");
+      job.note("optimizer.group", "0", step, R"({"settings":{"lr":0.5},"params":["head.weight","up.weight"]})");
+      const std::vector<float> grad{1};
+      const std::vector<float> before{1.0F - 0.5F * static_cast<float>(step)};
+      const std::vector<float> after{before[0] - 0.5F};
+      job.tensor("grad", "head.weight", step, Dtype::kFloat32, {1}, testing::bytes_of(grad));
+      job.tensor("param.before", "head.weight", step, Dtype::kFloat32, {1}, testing::bytes_of(before));
+      job.tensor("param.after", "head.weight", step, Dtype::kFloat32, {1}, testing::bytes_of(after));
+      job.tensor("param.before", "up.weight", step, Dtype::kFloat32, {1}, testing::bytes_of(grad));
+      job.tensor("param.after", "up.weight", step, Dtype::kFloat32, {1}, testing::bytes_of(grad));
+    }
+    job.finish();
+    const reader::Run run = open_run(directory.path());
+    return check_optimizer(Subject(run));
+  };
+  const Verdict detached = verdict(R"({"up.weight":"norm"})");
+  ASSERT_EQ(detached.findings.size(), 1u) << said(detached);
+  EXPECT_EQ(
+      detached.findings[0].title,
+      "step 0, rank 0: up.weight gets no gradient: its module ran, and norm was given the result without its graph");
+  EXPECT_EQ(verdict("{}").status, Status::kPass) << said(verdict("{}"));
+}
+
 // The entries of normal weights of 0.02 that a step of lr 1e-5 leaves as they are in bfloat16.
 TEST(OptimizerTest, UpdatesThatBfloat16CannotHold) {
   const TempDir directory;

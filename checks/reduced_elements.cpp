@@ -16,15 +16,17 @@ bool reduces(reader::Op op) {
 
 }  // namespace
 
-const std::map<std::int64_t, ReducedElements::Reduced>& ReducedElements::of_rank(int rank) {
+const ReducedElements::OfRank& ReducedElements::of_rank(int rank) {
   const auto [at, made] = ranks_.try_emplace(rank);
   if (!made) return at->second;
   for (const reader::Trace& trace : subject_.run().traces()) {
     if (trace.rank() != rank) continue;
-    for (std::int64_t step = 0; step < static_cast<std::int64_t>(trace.steps().count()); ++step) at->second[step];
+    for (std::int64_t step = 0; step < static_cast<std::int64_t>(trace.steps().count()); ++step) at->second.steps[step];
     reader::read_collectives(trace, {}, [&](const reader::Collective& call) {
-      if (call.parent == 0 && reduces(call.op) && call.step >= 0) {
-        Reduced& reduced = at->second[call.step];
+      if (call.parent != 0 || !reduces(call.op)) return true;
+      at->second.calls.push_back({call.enqueue_ns, call.count_in});
+      if (call.step >= 0) {
+        Reduced& reduced = at->second.steps[call.step];
         ++reduced.calls;
         reduced.elements += call.count_in;
       }
@@ -35,7 +37,7 @@ const std::map<std::int64_t, ReducedElements::Reduced>& ReducedElements::of_rank
 }
 
 std::string ReducedElements::sentence(int rank, std::int64_t step) {
-  const auto& steps = of_rank(rank);
+  const auto& steps = of_rank(rank).steps;
   const auto at = steps.find(step);
   if (at == steps.end()) return {};
   const Reduced& here = at->second;
@@ -56,6 +58,14 @@ std::string ReducedElements::sentence(int rank, std::int64_t step) {
     break;
   }
   return text;
+}
+
+std::uint64_t ReducedElements::between(int rank, std::uint64_t from_ns, std::uint64_t to_ns) {
+  std::uint64_t elements = 0;
+  for (const Call& call : of_rank(rank).calls) {
+    if (call.time_ns >= from_ns && call.time_ns < to_ns) elements += call.elements;
+  }
+  return elements;
 }
 
 }  // namespace plumbline::checks

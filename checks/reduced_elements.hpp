@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "checks/subject.hpp"
 
@@ -16,6 +17,8 @@ class ReducedElements {
 
   // One sentence on the step, next to the rank's other steps; empty where the traces say nothing.
   std::string sentence(int rank, std::int64_t step);
+  // By calls between two times of the rank's own clock.
+  std::uint64_t between(int rank, std::uint64_t from_ns, std::uint64_t to_ns);
 
  private:
   struct Reduced {
@@ -23,10 +26,18 @@ class ReducedElements {
     std::uint64_t elements = 0;
     bool operator==(const Reduced&) const = default;
   };
-  const std::map<std::int64_t, Reduced>& of_rank(int rank);
+  struct Call {
+    std::uint64_t time_ns = 0;
+    std::uint64_t elements = 0;
+  };
+  struct OfRank {
+    std::map<std::int64_t, Reduced> steps;
+    std::vector<Call> calls;
+  };
+  const OfRank& of_rank(int rank);
 
   const Subject& subject_;
-  std::map<int, std::map<std::int64_t, Reduced>> ranks_;
+  std::map<int, OfRank> ranks_;
 };
 
 }  // namespace plumbline::checks

@@ -49,7 +49,7 @@ std::vector<int> ranks_of(const std::vector<Holder>& holders) {
 
 bool declares_data_parallel(const Capture& capture) {
   const std::string& placement = capture.placement;
-  return placement.empty() || placement.find("DDP") != std::string::npos ||
+  return placement.empty() || placement == "replicated" || placement.find("DDP") != std::string::npos ||
          placement.find("DistributedDataParallel") != std::string::npos;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "checks/gradient_trails.hpp"
 #include "checks/observations.hpp"
 #include "checks/optimizer_groups.hpp"
 #include "checks/reduced_elements.hpp"
@@ -28,16 +29,9 @@ struct Pair {
   int rank_a = -1, rank_b = -1;
 };
 
-std::vector<double> values_of(CaptureLoader& loader, const Capture* capture) {
-  const RawTensor tensor = loader.load(capture);
-  std::vector<double> values;
-  if (tensor.there()) tensor.decode(0, tensor.count(), values);
-  return values;
-}
-
 std::vector<double> difference(CaptureLoader& loader, const Capture* a, const Capture* b) {
-  std::vector<double> x = values_of(loader, a);
-  const std::vector<double> y = values_of(loader, b);
+  std::vector<double> x = loader.values(a);
+  const std::vector<double> y = loader.values(b);
   if (x.size() != y.size()) return {};
   for (std::size_t i = 0; i < x.size(); ++i) x[i] -= y[i];
   return x;
@@ -52,7 +46,10 @@ double largest(const std::vector<double>& values) {
 class ReplicaCheck {
  public:
   explicit ReplicaCheck(const Subject& subject)
-      : subject_(subject), loader_(subject.captures()), steps_(captured_steps(subject.captures())), reduced_(subject) {}
+      : subject_(subject), loader_(subject.captures()), steps_(captured_steps(subject.captures())), reduced_(subject) {
+    for (StepTrails& trails : gradient_trails(subject.captures(), steps_))
+      trails_.emplace(trails.step, std::move(trails));
+  }
 
   Verdict run() {
     Verdict verdict;
@@ -197,8 +194,8 @@ class ReplicaCheck {
     if (!gap.empty())
       details.push_back(fmt::format("largest difference between the gradients of ranks {} and {}: {:.4g}", pair.rank_a,
                                     pair.rank_b, largest(gap)));
-    const auto unclipped_a = before_clip(pair.a->name, pair.rank_a, pair.step_a->step);
-    const auto unclipped_b = before_clip(pair.b->name, pair.rank_b, pair.step_a->step);
+    const Capture* const unclipped_a = unclipped(*pair.step_a, pair.a->name);
+    const Capture* const unclipped_b = unclipped(*pair.step_b, pair.b->name);
     if (compare(loader_, unclipped_a, unclipped_b) == Likeness::kEqual) {
       details.emplace_back("the gradients were equal before clipping");
       report(set, pair, "clipping", "was clipped by other factors on its replicas", details,
@@ -220,8 +217,12 @@ class ReplicaCheck {
            messages);
   }
 
-  const Capture* before_clip(const std::string& name, int rank, std::int64_t step) const {
-    return subject_.captures().find("grad.before_clip", step, name, rank);
+  // Null: it was not clipped.
+  const Capture* unclipped(const CapturedStep& step, const std::string& name) const {
+    const auto trails = trails_.find(&step);
+    if (trails == trails_.end()) return nullptr;
+    const auto trail = trails->second.parameters.find(name);
+    return trail != trails->second.parameters.end() ? trail->second.unclipped : nullptr;
   }
 
   void report(const ReplicaSet& set, const Pair& pair, std::string kind, std::string words,
@@ -315,6 +316,7 @@ class ReplicaCheck {
   CaptureLoader loader_;
   std::vector<CapturedStep> steps_;
   ReducedElements reduced_;
+  std::map<const CapturedStep*, StepTrails> trails_;
   std::map<StepKey, std::map<int, const CapturedStep*>> by_place_;
   Observations observations_;
 };

@@ -32,6 +32,9 @@ TEST(CapturePlanTest, DiagnoseKeepsSmallTensorsWholeAtEveryStep) {
   // The same gradients pass through collectives and the optimizer: once whole is enough.
   EXPECT_EQ(plan.wish("collective.out").full_bytes, 0u);
   EXPECT_EQ(plan.wish("collective.out").samples, 1024u);
+  // Gradients on their way are captured at each backward(): a sample tells by which factor they change.
+  EXPECT_EQ(plan.wish("grad.backward").samples, 64u);
+  EXPECT_EQ(plan.wish("grad.backward").full_bytes, 0u);
 }
 
 TEST(CapturePlanTest, NothingIsCapturedWhereNothingIsRecorded) {

@@ -21,6 +21,7 @@ void capture(CaptureJob& job, const ToyTraining& toy, const ToyParameter& parame
   place.detail = fmt::format(R"({{"group":{},"requires_grad":{},"module":"{}"}})", parameter.group,
                              parameter.requires_grad, parameter.module);
   place.replicas = toy.replicas;
+  place.hashed = toy.hashed;
   const std::vector<std::uint64_t> shape{parameter.values.size() / 4, 4};
   const auto put = [&](const std::string& probe, const std::vector<float>& values) {
     job.tensor(probe, parameter.name, step, Dtype::kFloat32, shape, bytes_of(values), place);
@@ -40,9 +41,9 @@ std::vector<ToyParameter> ToyTraining::parameters() const {
   std::mt19937 random(static_cast<unsigned>(seed));
   std::vector<ToyParameter> result(2);
   result[0].name = "layer.weight";
-  result[0].values = drawn(random, 32, 0.5);
+  result[0].values = drawn(random, elements, 0.5);
   result[1].name = "head.weight";
-  result[1].values = drawn(random, 16, 0.5);
+  result[1].values = drawn(random, elements / 2, 0.5);
   return result;
 }
 

@@ -50,6 +50,10 @@ constexpr Source kSources[] = {
 #include "shim/torch/glue/modules.py.inc"
     },
     {
+        "<plumbline schedules>",
+#include "shim/torch/glue/schedules.py.inc"
+    },
+    {
         "<plumbline probes>",
 #include "shim/torch/glue/probes.py.inc"
     },

@@ -6,6 +6,8 @@ import re
 PATHS = {}  # by identity of a module: (weak reference, path from the outermost module, wrappers left out)
 MODEL_INPUTS = ("input_ids", "position_ids", "attention_mask")
 MODULE_PLACES = []  # (pattern, probe, takes the output, selector) of the template
+MOST_OUTPUTS = 100_000
+OUTPUTS = {}  # by a storage's address: (weak reference to it, to the parameters of the module whose result it holds)
 following = []
 
 
@@ -104,6 +106,42 @@ def take_module_places(module, path, arguments, keywords, result):
         take(probe, path or class_name(module), value)
 
 
+def storage_of(tensor):
+    """What holds the elements of a plain floating tensor; a view and what detach() gives share it."""
+    torch = loaded("torch")
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or not tensor.is_floating_point():
+        return None
+    return tensor.untyped_storage()
+
+
+def trained_parameters(module):
+    return [each for each in children_of(module)[1].values() if each is not None and each.requires_grad]
+
+
+def note_output(module, result):
+    """Remembers what a module with parameters of its own gave. The weak reference keeps the storage's address taken."""
+    trained = trained_parameters(module)
+    storage = storage_of(first_tensor(result)) if trained else None
+    if storage is not None and len(OUTPUTS) < MOST_OUTPUTS:
+        weak = loaded("torch.multiprocessing.reductions").StorageWeakRef(storage)
+        OUTPUTS[storage._cdata] = (weak, [weakref.ref(each) for each in trained])
+
+
+def note_detached_inputs(module, path, arguments, keywords):
+    """A module that is given another one's result without its graph: nothing of that one is learned through it."""
+    if not OUTPUTS:
+        return
+    for value in (*arguments, *keywords.values()):
+        storage = storage_of(value) if is_tensor(value) and not value.requires_grad else None
+        known = OUTPUTS.get(storage._cdata) if storage is not None else None
+        if known is None:
+            continue
+        for weak in known[1]:
+            parameter = weak()
+            if parameter is not None:
+                DETACHED[id(parameter)] = (weak, path or class_name(module))
+
+
 def enter(module):
     place_late_functions()
     enter_module(module_path(module))
@@ -113,6 +151,9 @@ def leave(module, arguments, keywords, result):
     leave_module()
     path = module_path(module)
     take_model_inputs(module, path, arguments, keywords)
+    if loaded("torch").is_grad_enabled():
+        note_detached_inputs(module, path, arguments, keywords)
+        note_output(module, result)
     if MODULE_PLACES:
         take_module_places(module, path, arguments, keywords, result)
 

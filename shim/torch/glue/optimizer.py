@@ -6,8 +6,10 @@ class Follower:
 
     def __init__(self, ordinal):
         self.ordinal = ordinal
+        self.optimizer = None  # weak reference
         self.parameters = None  # identities and requires_grad, group by group: what `pieces` was made for
         self.pieces = None  # by identity of the parameter
+        self.beside = []  # (weak reference, piece) of the modules' parameters, where it steps copies of them
         self.open = None  # (step, key) while a step is under way
         self.closure = False
 
@@ -15,8 +17,10 @@ class Follower:
         parameters = [[(id(p), p.requires_grad) for p in group["params"]] for group in optimizer.param_groups]
         if parameters == self.parameters:
             return
+        self.optimizer = weakref.ref(optimizer)
         owners = find_owners(parameters_of(optimizer))
         self.parameters, self.pieces = parameters, {}
+        self.beside = []
         for group, params in enumerate(optimizer.param_groups):
             for index, parameter in enumerate(params["params"]):
                 owner = owners.get(id(parameter))
@@ -25,11 +29,24 @@ class Follower:
                 for piece in pieces:
                     piece.detail = as_json(detail_of(piece, parameter, group, index, owner))
                 self.pieces[id(parameter)] = pieces
+        if any(each not in owners and each not in FLAT for each in self.pieces):
+            self.beside = parameters_beside(self.pieces)
 
 
 def whole_piece(parameter, owner, fallback):
     place = place_of(parameter, owner)
     return Piece(fallback, place) if owner is None else Piece(owner.name, place, module=owner.module)
+
+
+def parameters_beside(pieces):
+    """Parameters of modules that are trained, and that no optimizer seen so far holds."""
+    held = {each for follower, _ in live_followers() for each in follower.pieces} | set(pieces)
+    found = []
+    for owner in (owner for root in ROOTS for owner in root.owners.values()):
+        parameter = owner.parameter()
+        if parameter is not None and parameter.requires_grad and id(parameter) not in held:
+            found.append((owner.parameter, whole_piece(parameter, owner, owner.name)))
+    return found
 
 
 def detail_of(piece, parameter, group, index, owner):
@@ -44,6 +61,15 @@ def detail_of(piece, parameter, group, index, owner):
 
 
 FOLLOWERS = {}
+
+
+def live_followers():
+    """(follower, optimizer) of those that stepped and are still there, in that order."""
+    pairs = [(each, each.optimizer()) for each in FOLLOWERS.values() if each.optimizer is not None]
+    return [(follower, optimizer) for follower, optimizer in pairs if optimizer is not None]
+
+
+DETACHED = {}  # by a parameter's identity: (weak reference, path of the module that got its module's result detached)
 DEPTH_MARK = 0x9E3779B97F4A7C15
 
 
@@ -67,6 +93,7 @@ def before_step(optimizer, step, ordinal, key, nested, arguments, keywords):
                 capture_grad(follower, parameter)
             capture_pieces(follower, "param.before", parameter, parameter)
             capture_state(follower, optimizer, parameter, "before")
+        capture_beside(follower)
 
 
 def after_step(optimizer, ordinal):
@@ -78,6 +105,9 @@ def after_step(optimizer, ordinal):
             capture_pieces(follower, "param.after", parameter, parameter)
             capture_state(follower, optimizer, parameter, "after")
         follower.open = None
+        for parameter in parameters_of(optimizer):
+            DETACHED.pop(id(parameter), None)
+        OUTPUTS.clear()
         flush_captures()
 
 
@@ -106,12 +136,23 @@ def note_step(optimizer, follower, nested):
             if parameter.grad is None
             for piece in follower.pieces[id(parameter)]
         ],
+        "detached": detached_ones(optimizer, follower),
     }
     # GradScaler leaves these on an optimizer that unscales by itself.
     scaler = {name: plain(getattr(optimizer, name, None)) for name in ("grad_scale", "found_inf")}
     if scaler["grad_scale"] is not None:
         detail["scaler"] = scaler
     capture(None, "optimizer.step", kind.__name__, step, 0, key, as_json(detail))
+
+
+def detached_ones(optimizer, follower):
+    """Of parameters without a gradient: the module that was given the result of theirs without its graph, by name."""
+    found = {}
+    for parameter in parameters_of(optimizer):
+        weak, path = DETACHED.get(id(parameter), (None, ""))
+        if weak is not None and weak() is parameter and parameter.grad is None:
+            found.update((piece.name, path) for piece in follower.pieces[id(parameter)])
+    return found
 
 
 def note_groups(optimizer, follower):
@@ -133,6 +174,14 @@ def capture_pieces(follower, probe, parameter, tensor):
         elif local.dim() != 1 and stretch is not None:
             stretch = None
         capture(local, probe, piece.name, step, 0, key, piece.detail, place, stretch)
+
+
+def capture_beside(follower):
+    step, key = follower.open
+    for weak, piece in follower.beside:
+        parameter = weak()
+        if parameter is not None:
+            capture(local_part(parameter), "model.param", piece.name, step, 0, key, "", piece.place)
 
 
 def capture_grad(follower, parameter):

@@ -11,7 +11,27 @@ def before_backward(arguments, keywords):
     # Tensors may come as any sequence; one that can be gone through once only is left to its owner.
     for tensor in [tensors] if is_tensor(tensors) else tensors if isinstance(tensors, (tuple, list)) else ():
         take("backward.loss", "", tensor)
+    # Before the first backward of a step nothing should be left of the last one.
+    if next_occurrence("backward", "") == 0:
+        take_gradients(followed_parameters(), "grad.kept", {"names": []})
     return arguments, keywords, None
+
+
+def after_backward(note, result):
+    take_gradients(followed_parameters(), "grad.backward", {"names": []})
+
+
+def followed_parameters():
+    """Those of the optimizers that stepped; before the first one does, those of all modules."""
+    parameters = [parameter for _, optimizer in live_followers() for parameter in parameters_of(optimizer)]
+    if parameters:
+        return parameters
+    return owned_gradients() or (look_again(), owned_gradients())[1]
+
+
+def owned_gradients():
+    owned = [owner.parameter() for root in ROOTS for owner in root.owners.values()]
+    return [parameter for parameter in owned if parameter is not None and parameter.grad is not None]
 
 
 def again(values, error):
@@ -40,14 +60,15 @@ def before_clip(arguments, keywords):
     note = {"names": [], "max_norm": plain(arguments[1] if len(arguments) > 1 else keywords.get("max_norm"))}
     # What fails from here on must not lose the generator.
     if isinstance(several, (list, tuple)):
-        run_guarded(take_gradients, several, note)
+        run_guarded(take_gradients, several, "grad.before_clip", note)
     return arguments, keywords, note
 
 
-def take_gradients(parameters, note):
-    owners = find_owners(parameters)
+def take_gradients(parameters, probe, note):
+    known = {key: pieces for follower, _ in live_followers() for key, pieces in follower.pieces.items()}
+    owners = find_owners([each for each in parameters if id(each) not in known])
     for parameter in parameters:
-        for piece in pieces_of(parameter, owners):
+        for piece in known.get(id(parameter)) or pieces_of(parameter, owners):
             note["names"].append(piece.name)
             grad = parameter.grad
             if grad is None:
@@ -55,15 +76,13 @@ def take_gradients(parameters, note):
             local = local_part(grad)
             place = dtensor_place(grad) if is_dtensor(grad) else piece.place
             stretch = piece.stretch if local.dim() == 1 else None
-            number = next_occurrence("grad.before_clip", piece.name)
-            capture(local, "grad.before_clip", piece.name, window_step(), number, 0, getattr(piece, "detail", None) or "", place, stretch)
-            count_probe("grad.before_clip")
+            number = next_occurrence(probe, piece.name)
+            detail = getattr(piece, "detail", None) or ""
+            capture(local, probe, piece.name, window_step(), number, 0, detail, place, stretch)
+            count_probe(probe)
 
 
 def pieces_of(parameter, owners):
-    for follower in FOLLOWERS.values():
-        if follower.pieces is not None and id(parameter) in follower.pieces:
-            return follower.pieces[id(parameter)]
     owner = owners.get(id(parameter))
     return FLAT.get(id(parameter)) or [whole_piece(parameter, owner, "unnamed")]
 
@@ -162,9 +181,10 @@ def note_probes(armed, ended):
 
 def install_probes():
     """Once, when a diagnosis begins."""
-    put_stand_in("torch.autograd.backward", "backward", before_backward, lambda note, result: None)
+    put_stand_in("torch.autograd.backward", "backward", before_backward, after_backward)
     put_stand_in("torch.nn.utils.clip_grad.clip_grad_norm_", "clip", before_clip_norm, after_clip)
     put_stand_in("torch.nn.utils.clip_grad._clip_grads_with_norm_", "clip", before_clip_with_norm, after_clip_with_norm)
+    install_schedules()
     armed = sorted({*OPERATOR_PROBES, "backward.loss", *read_template()})
     place_late_functions()
     note_probes(armed, False)

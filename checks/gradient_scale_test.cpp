@@ -1,0 +1,94 @@
+#include "checks/gradient_scale.hpp"
+
+#include <gtest/gtest.h>
+
+#include "checks/testing/capture_job.hpp"
+#include "checks/testing/fake_rank.hpp"
+
+namespace plumbline::checks {
+namespace {
+
+using reader::testing::open_run;
+using reader::testing::TempDir;
+using recorder::Dtype;
+using testing::bytes_of;
+using testing::CaptureJob;
+using testing::TensorPlace;
+
+// Of one rank in one step.
+struct Gradient {
+  std::vector<float> kept{};  // empty: none
+  std::vector<float> backward;
+  std::vector<float> used;
+};
+
+std::vector<std::string> titles(const std::vector<std::vector<Gradient>>& ranks) {
+  const TempDir directory;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const auto number = static_cast<int>(i);
+    testing::FakeRank trace(directory.path(), number, static_cast<int>(ranks.size()));
+    trace.step(1, 2);
+    trace.exit(0);
+    CaptureJob job(directory.path(), number);
+    TensorPlace place;
+    for (std::size_t k = 0; k < ranks.size() && ranks.size() > 1; ++k)
+      place.replicas.push_back(static_cast<std::int32_t>(k));
+    const std::vector<float> weights{0.5F, 0.25F};
+    std::int64_t step = 0;
+    for (const Gradient& gradient : ranks[i]) {
+      if (!gradient.kept.empty())
+        job.tensor("grad.kept", "w", step, Dtype::kFloat32, {2}, bytes_of(gradient.kept), place);
+      job.tensor("grad.backward", "w", step, Dtype::kFloat32, {2}, bytes_of(gradient.backward), place);
+      job.step_note(step, "SGD", {R"({"settings":{"lr":0.1},"params":["w"]})"});
+      job.tensor("grad", "w", step, Dtype::kFloat32, {2}, bytes_of(gradient.used), place);
+      job.tensor("param.before", "w", step, Dtype::kFloat32, {2}, bytes_of(weights), place);
+      job.tensor("param.after", "w", step, Dtype::kFloat32, {2}, bytes_of(weights), place);
+      ++step;
+    }
+    job.finish();
+  }
+  const reader::Run run = open_run(directory.path());
+  const Subject subject(run);
+  CaptureLoader loader(subject.captures());
+  Observations observations;
+  examine_gradient_scale(subject, loader, captured_steps(subject.captures()), observations);
+  std::vector<std::string> found;
+  for (const Finding& finding : observations.findings(subject))
+    found.push_back((finding.status == Status::kFail ? "fail: " : "open: ") + finding.title);
+  return found;
+}
+
+TEST(GradientScaleTest, MeanAndSumOfTheRanksAreSilent) {
+  EXPECT_TRUE(titles({{{{}, {1, 2}, {2, 3}}}, {{{}, {3, 4}, {2, 3}}}}).empty());
+  // Losses may have been divided by what all ranks have.
+  EXPECT_TRUE(titles({{{{}, {1, 2}, {4, 6}}}, {{{}, {3, 4}, {4, 6}}}}).empty());
+  // Reduced in backward().
+  EXPECT_TRUE(titles({{{{}, {2, 3}, {2, 3}}}, {{{}, {2, 3}, {2, 3}}}}).empty());
+  // Divided by a scale, or something else altogether.
+  EXPECT_TRUE(titles({{{{}, {2, 3}, {0.5F, 0.75F}}}}).empty());
+  EXPECT_TRUE(titles({{{{}, {2, 3}, {4, 3}}}}).empty());
+}
+
+// No collective is seen between backward() and the step: what multiplies it may be meant.
+TEST(GradientScaleTest, AFactorWithoutACollectiveIsLeftOpen) {
+  const auto world = titles({{{{}, {2, 3}, {4, 6}}}, {{{}, {2, 3}, {4, 6}}}});
+  ASSERT_EQ(world.size(), 1u);
+  EXPECT_EQ(world[0],
+            "open: step 0, ranks 0,1: w gets 2.00 x the gradient that backward() left, in the mean over its replicas");
+  const auto alone = titles({{{{}, {2, 3}, {6, 9}}}});
+  ASSERT_EQ(alone.size(), 1u);
+  EXPECT_EQ(alone[0], "open: step 0, rank 0: w gets 3.00 x the gradient that backward() left");
+}
+
+TEST(GradientScaleTest, AGradientThatIsStillThereAtTheNextStep) {
+  const auto kept = titles({{{{}, {1, 2}, {1, 2}}, {{1, 2}, {4, 6}, {4, 6}}}});
+  ASSERT_EQ(kept.size(), 1u);
+  EXPECT_EQ(kept[0],
+            "fail: step 1, rank 0: w still has the gradient of step 0 when backward() begins: it counts twice");
+  // Zeros, and what is not that gradient, are no leftover.
+  EXPECT_TRUE(titles({{{{}, {1, 2}, {1, 2}}, {{0, 0}, {4, 6}, {4, 6}}}}).empty());
+  EXPECT_TRUE(titles({{{{}, {1, 2}, {1, 2}}, {{1, 3}, {4, 6}, {4, 6}}}}).empty());
+}
+
+}  // namespace
+}  // namespace plumbline::checks
