@@ -58,6 +58,12 @@ class Teller {
     finding.descent.line = line;
     finding.next = lines.empty() ? "give the dimensions (run-reader memory --config or --dims) to explain the size"
                                  : "cap the row length, or make that tensor in chunks, and run this step again";
+    if (is_fragmented(first)) {
+      finding.title += ", for fragmentation";
+      finding.next =
+          "run with PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, which joins unused pieces; then look for sizes "
+          "that vary from step to step";
+    }
     for (const RefusedRequest& one : profile.refused) finding.evidence.push_back(evidence(index, one.event));
     return finding;
   }
@@ -110,6 +116,12 @@ class Teller {
     return text;
   }
 
+  // There was enough, but not in one piece.
+  static bool is_fragmented(const RefusedRequest& request) {
+    const std::uint64_t size = request.event.block.size;
+    return request.live.reserved > 0 && request.live.unused >= size && request.live.largest_hole < size;
+  }
+
   static void tell_missing(const reader::Trace& trace, const RefusedRequest& request, Finding& finding) {
     const std::uint64_t size = request.event.block.size;
     const LiveSet& live = request.live;
@@ -118,7 +130,7 @@ class Teller {
           fmt::format("reserved by the caching allocator: {}, of that in no block: {}, in one "
                       "piece at most {}",
                       bytes_text(live.reserved), bytes_text(live.unused), bytes_text(live.largest_hole)));
-      if (live.unused >= size && live.largest_hole < size)
+      if (is_fragmented(request))
         finding.details.push_back("fragmentation: the unused pieces together would have been enough");
     }
     if (const auto free = free_bytes(trace); free && *free < size) {

@@ -154,7 +154,22 @@ TEST(MemoryTest, FragmentationIsTold) {
   EXPECT_TRUE(says(verdict.findings[0],
                    "reserved by the caching allocator: 64.0 MiB, of that in no block: 48.0 MiB, in one piece at most "
                    "12.0 MiB"));
-  EXPECT_TRUE(says(verdict.findings[0], "fragmentation"));
+  EXPECT_TRUE(says(verdict.findings[0], "fragmentation: the unused pieces together would have been enough"));
+  EXPECT_NE(verdict.findings[0].title.find("for fragmentation"), std::string::npos) << verdict.findings[0].title;
+  EXPECT_NE(verdict.findings[0].next.find("expandable_segments"), std::string::npos) << verdict.findings[0].next;
+}
+
+TEST(MemoryTest, TooLittleInAllIsNoFragmentation) {
+  const TempDir directory;
+  FakeRank rank(directory.path(), 0, 1);
+  rank.alloc(1, 0x10000000, 64 * kMiB, Source::kCachingSegment, 0);
+  for (std::uint64_t block = 0; block < 4; ++block)
+    rank.alloc(2, 0x10000000 + block * 16 * kMiB, 12 * kMiB, Source::kCachingBlock, 0);
+  rank.fail(3, 24 * kMiB, Source::kCachingBlock, 0);
+  rank.exit(1);
+  const Verdict verdict = verdict_of(directory);
+  ASSERT_EQ(verdict.findings.size(), 1U);
+  EXPECT_FALSE(says(verdict.findings[0], "fragmentation"));
 }
 
 TEST(MemoryTest, ALeakIsToldByItsSizeAndRange) {

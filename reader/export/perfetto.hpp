@@ -8,19 +8,32 @@
 // Slices of one process are held in memory while it is written.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "reader/run.hpp"
 #include "reader/run_clock.hpp"
 
 namespace plumbline::reader {
 
+// What somebody found in the run: marked on a track of its own above the ranks, and on one of each rank to blame.
+struct PerfettoIncident {
+  std::int64_t time_ns = 0;  // since the run's start
+  std::vector<std::int32_t> ranks;
+  std::string title;
+  std::string kind;
+  std::string next;  // what to do about it
+};
+
 struct PerfettoOptions {
   std::function<bool(int rank)> takes_rank;  // empty: all
   double from_s = 0;                         // since the run's start
   double to_s = std::numeric_limits<double>::infinity();
+  std::vector<PerfettoIncident> incidents;
 };
 
 // Whether all could be written shows in the stream.

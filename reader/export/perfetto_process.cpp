@@ -70,14 +70,22 @@ const SampleTrack* shown_as(Counter counter) {
 
 PerfettoProcess::PerfettoProcess(const Run& run, std::size_t index, const RunClock& clock, const Flows& flows,
                                  const PerfettoOptions& options, PerfettoWriter& writer)
-    : trace_(run.traces()[index]), index_(index), clock_(clock), flows_(flows), writer_(writer) {
+    : trace_(run.traces()[index]), index_(index), clock_(clock), flows_(flows), options_(options), writer_(writer) {
   if (options.from_s > 0) window_.from_ns = clock.trace_time(index, options.from_s);
   if (std::isfinite(options.to_s)) window_.to_ns = clock.trace_time(index, options.to_s);
+}
+
+void write_incident(const RunClock& clock, const PerfettoIncident& incident, PerfettoWriter::Track track,
+                    PerfettoWriter& writer) {
+  const std::array<Annotation, 1> next = {{{"next", std::string_view(incident.next)}}};
+  const auto wall = static_cast<std::int64_t>(clock.start_realtime_ns()) + incident.time_ns;
+  writer.instant(track, static_cast<std::uint64_t>(wall), incident.title, incident.kind, next);
 }
 
 void PerfettoProcess::write(std::int32_t pid, std::int32_t order) {
   pid_ = pid;
   process_ = writer_.process(pid, process_name(trace_), order);
+  write_incidents();
   write_logical_steps();
   write_threads();
   write_collectives();
@@ -85,6 +93,15 @@ void PerfettoProcess::write(std::int32_t pid, std::int32_t order) {
   write_allocated();
   write_samples();
   write_ending();
+}
+
+void PerfettoProcess::write_incidents() {
+  PerfettoWriter::Track track = 0;
+  for (const PerfettoIncident& one : options_.incidents) {
+    if (std::find(one.ranks.begin(), one.ranks.end(), trace_.rank()) == one.ranks.end()) continue;
+    if (track == 0) track = writer_.track(process_, "incident");
+    write_incident(clock_, one, track, writer_);
+  }
 }
 
 std::uint64_t PerfettoProcess::wall(std::uint64_t time_ns) const {

@@ -18,6 +18,9 @@ struct Collective;
 struct OptimizerStep;
 struct Range;
 
+void write_incident(const RunClock& clock, const PerfettoIncident& incident, PerfettoWriter::Track track,
+                    PerfettoWriter& writer);
+
 class PerfettoProcess {
  public:
   PerfettoProcess(const Run& run, std::size_t index, const RunClock& clock, const Flows& flows,
@@ -32,6 +35,7 @@ class PerfettoProcess {
   void write_device_works();
   void write_allocated();
   void write_samples();
+  void write_incidents();
   void write_ending();
 
   // A slice of this process, or false: outside the window, or without a time.
@@ -44,6 +48,7 @@ class PerfettoProcess {
   std::size_t index_;
   const RunClock& clock_;
   const Flows& flows_;
+  const PerfettoOptions& options_;
   PerfettoWriter& writer_;
   Query window_;
   std::int32_t pid_ = 0;

@@ -403,7 +403,7 @@ def slow_with_its_work(job, faulty):
 
 @trouble(ranks=2, alone=True)
 def slower_since_a_step(job, faulty):
-    job.train(80, lambda number: time.sleep(0.15) if faulty and number >= 30 else None)
+    job.train(50, lambda number: time.sleep(0.4) if faulty and number >= 30 else None)
 
 
 # Memory.

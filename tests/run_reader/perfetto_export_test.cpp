@@ -218,6 +218,34 @@ TEST(PerfettoExportTest, ACallThatNeverEndedReachesToTheEndAndHasNoFlow) {
   EXPECT_EQ(pending, 1);
 }
 
+// How many marks of that text are on the tracks named "incident", by the name of the process they belong to.
+std::map<std::string, int> incidents_with(const Decoded& trace, std::string_view text) {
+  std::map<std::string, int> marks;
+  for (const std::uint64_t number : trace.tracks_named("incident")) {
+    const auto at = trace.instants.find(number);
+    if (at == trace.instants.end()) continue;
+    const auto& process = trace.tracks.at(trace.tracks.at(number).parent_uuid());
+    for (const std::string& instant : at->second)
+      if (instant.find(text) != std::string::npos) ++marks[process.process().process_name()];
+  }
+  return marks;
+}
+
+TEST(PerfettoExportTest, TheIncidentIsMarkedAboveAllAndOnTheRankToBlame) {
+  const Decoded trace = exported_scene("left_early");
+  EXPECT_EQ(incidents_with(trace, "hang: rank 1 never joined all_reduce"),
+            (std::map<std::string, int>{{"findings", 1}, {"rank 1, node1", 1}}));
+}
+
+TEST(PerfettoExportTest, IncidentsOutsideOfTheWindowAreNotMarked) {
+  const Decoded trace = exported_scene("left_early", {"--to", "0.5"});
+  EXPECT_TRUE(incidents_with(trace, "hang").empty());
+}
+
+TEST(PerfettoExportTest, ACleanRunHasNoIncident) {
+  EXPECT_TRUE(exported_scene("healthy").tracks_named("incident").empty());
+}
+
 TEST(PerfettoExportTest, CallsUnderWayAtOnceGetLanes) {
   const TempDir directory;
   {
