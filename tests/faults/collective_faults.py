@@ -79,7 +79,7 @@ def one_of_many():
     wrong = parts[0] + parts[1]
     wrong[77_777] += 1
     leave(own, wrong)
-    dist.all_reduce(own)
+    dist.all_reduce(own, group=PAIR)  # findings of one group and kind are one
 
 
 def integer_off_by_one():

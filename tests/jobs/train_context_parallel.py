@@ -9,11 +9,19 @@ import witness
 from tiny_model import Attention, TinyModel, batch, cross_entropy
 
 
+def gathered(tensor):
+    """The parts of all ranks. Their gradients are scattered by gloo, which heeds no strides."""
+    parts = collective.all_gather(tensor.contiguous())
+    for part in parts:
+        part.register_hook(lambda grad: grad.contiguous())
+    return torch.cat(list(parts), 2)
+
+
 def gathered_attention(self, x):
     rank, world = dist.get_rank(), dist.get_world_size()
     rows, length, _ = x.shape
     q, k, v = (w(x).view(rows, length, -1, self.head_width).transpose(1, 2) for w in (self.query, self.key, self.value))
-    keys, values = (torch.cat(list(collective.all_gather(t.contiguous())), 2) for t in (k, v))
+    keys, values = gathered(k), gathered(v)
     mask = torch.ones(length, length * world, dtype=torch.bool).tril(rank * length)
     mixed = F.scaled_dot_product_attention(q, keys, values, attn_mask=mask)
     return self.out(mixed.transpose(1, 2).reshape(rows, length, -1))
