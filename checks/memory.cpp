@@ -56,7 +56,7 @@ class Teller {
     finding.descent.component = fmt::format("allocator: {}", pool_text(pool));
     finding.descent.operation = fmt::format("a request for {} ({} B)", bytes_text(block.size), block.size);
     finding.descent.line = line;
-    finding.next = lines.empty() ? "give the dimensions (run-reader memory --config or --dims) to explain the size"
+    finding.next = lines.empty() ? "give the dimensions (--config or --dims) to explain the size"
                                  : "cap the row length, or make that tensor in chunks, and run this step again";
     if (is_fragmented(first)) {
       finding.title += ", for fragmentation";

@@ -21,6 +21,9 @@ document.title = JSON.stringify([document.documentElement.scrollWidth, boxes.len
   document.querySelectorAll(".verdict").length]);
 </script>"""
 
+# What the page of a scene has to show besides.
+SHOWN = {"growing_rows": "batch x length x vocabulary x 2 B, grows linearly with the row length"}
+
 
 def browse(options, page, *arguments):
     line = [options.browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
@@ -67,6 +70,8 @@ def look(options, folder, name):
         faults.append(f"{misplaced} of {boxes} boxes lie outside of the page")
     if verdicts == 0:
         faults.append("there is no verdict on the page")
+    if name in SHOWN and SHOWN[name] not in text:
+        faults.append(f"the page does not show '{SHOWN[name]}'")
     return faults
 
 

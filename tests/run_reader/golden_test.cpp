@@ -49,6 +49,7 @@ constexpr Golden kGoldens[] = {
     {"left_early", "diagnose --json", 1},
     {"mismatch", "diagnose", 1},
     {"out_of_memory", "diagnose", 1},
+    {"growing_rows", "diagnose", 1},
     {"uncovered", "diagnose", 3},
     {"restart", "diagnose", 1},
     {"pipeline_circle", "diagnose", 1},

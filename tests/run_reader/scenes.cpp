@@ -92,6 +92,28 @@ void write_out_of_memory(const std::string& directory) {
   rank.exit(1, 0, "OutOfMemoryError", "CUDA out of memory. Tried to allocate 20.00 GiB");
 }
 
+// Rows become longer from step to step, until the logits of the longest do not fit.
+void write_growing_rows(const std::string& directory) {
+  FakeRank rank(directory, 0, 1);
+  introduce(rank);
+  constexpr std::uint64_t kVocabulary = 151'936;
+  rank.trace().fact("model.vocabulary", std::to_string(kVocabulary));
+  const auto world = rank.group("0", "default_pg", "0");
+  for (int step = 0; step < 6; ++step) {
+    const std::int64_t length = 1000 + 700 * step;
+    const double at = 1000 + 100 * step;
+    rank.batch(at, 4, length);
+    const auto logits = static_cast<std::uint64_t>(4 * length) * kVocabulary * 2;
+    rank.alloc(at + 20, 0x900000, logits, Source::kCachingBlock, 0);
+    rank.free(at + 40, 0x900000, Source::kCachingBlock, 0);
+    rank.whole_call(at + 50, at + 55, world, Op::kAllReduce);
+    rank.step(at + 60, at + 70);
+  }
+  rank.batch(1600, 4, 9001);
+  rank.fail(1620, 4 * 9001 * kVocabulary * 2, Source::kCachingBlock, 0);
+  rank.exit(1, 0, "OutOfMemoryError", "CUDA out of memory. Tried to allocate 10.19 GiB");
+}
+
 // The adapter is missing, a hook is off, events were dropped, and rank 2 left no trace.
 void write_uncovered(const std::string& directory) {
   for (const int number : {0, 1}) {
@@ -202,6 +224,7 @@ constexpr std::array kScenes = {
     Scene{"left_early", write_left_early},
     Scene{"mismatch", write_mismatch},
     Scene{"out_of_memory", write_out_of_memory},
+    Scene{"growing_rows", write_growing_rows},
     Scene{"uncovered", write_uncovered},
     Scene{"restart", write_restart},
     Scene{"pipeline_circle", write_pipeline_circle},

@@ -53,6 +53,12 @@ void add_window(CLI::App& command, Raw& raw) {
   add_text(command, "--to", raw.to, "only up to this time, seconds since the run's start");
 }
 
+// By what sizes of memory requests are explained.
+void add_dimensions(CLI::App& command, Options& options) {
+  command.add_option("--config", options.config, "the model's config.json, to explain sizes of requests by");
+  command.add_option("--dims", options.dims, "dimensions: batch=8,hidden=4096,length@12=10600 (@STEP or @STEP/RANK)");
+}
+
 void add_filters(CLI::App& command, Raw& raw, bool limit) {
   add_text(command, "--step", raw.steps, "only these logical steps, such as 3 or 10-20");
   add_window(command, raw);
@@ -188,6 +194,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
       case Command::kDiagnose:
         command->add_flag("--json", options.json, "JSON instead of text");
         add_text(*command, "--junit", junit, "also write the verdicts to this file, as test cases");
+        add_dimensions(*command, options);
         break;
       case Command::kCheck:
         command->add_flag("--all", all, "every check that applies");
@@ -201,11 +208,10 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
         break;
       case Command::kReport:
         command->add_option("-o,--output", options.output, "file to write, - for standard output")->required();
+        add_dimensions(*command, options);
         break;
       case Command::kMemory:
-        command->add_option("--config", options.config, "the model's config.json, to explain sizes of requests by");
-        command->add_option("--dims", options.dims,
-                            "dimensions: batch=8,hidden=4096,length@12=10600 (@STEP or @STEP/RANK)");
+        add_dimensions(*command, options);
         command->add_flag("--json", options.json, "JSON instead of text");
         break;
       case Command::kEvents:

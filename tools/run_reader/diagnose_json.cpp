@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "tools/run_reader/run_name.hpp"
 #include "tools/run_reader/verdict_report.hpp"
 
 namespace plumbline::tools {
@@ -43,7 +44,7 @@ Json root_json(const Diagnosis& diagnosis) {
 Json diagnosis_json(const Context& context, const Diagnosis& diagnosis, int exit_status) {
   Json json;
   json["schema"] = "plumbline.diagnose.1";
-  json["run"] = context.run.path();
+  json["run"] = run_name(context);
   json["exit_status"] = exit_status;
   json["root"] = root_json(diagnosis);
   json["consequences"] = refs_json(diagnosis, diagnosis.consequences, 0);

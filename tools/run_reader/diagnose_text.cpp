@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/run_reader/run_name.hpp"
 #include "tools/run_reader/text.hpp"
 
 namespace plumbline::tools {
@@ -43,10 +44,11 @@ std::string title_line(const Diagnosis& diagnosis, FindingRef ref, const Style& 
 }
 
 // "RUN: 16 processes of a world of 16 on 2 hosts".
-std::string heading_of(const reader::Run& run) {
+std::string heading_of(const Context& context) {
+  const reader::Run& run = context.run;
   std::set<std::string> hosts;
   for (const reader::Trace& trace : run.traces()) hosts.insert(trace.host());
-  std::string text = fmt::format("{}: {}", run.path(), plural(run.traces().size(), "process", "processes"));
+  std::string text = fmt::format("{}: {}", run_name(context), plural(run.traces().size(), "process", "processes"));
   if (run.world_size() > 0) text += fmt::format(" of a world of {}", run.world_size());
   text += hosts.size() == 1 ? fmt::format(" on {}", *hosts.begin()) : fmt::format(" on {} hosts", hosts.size());
   if (run.last_attempt() > 0) text += fmt::format(", restarted {} times", run.last_attempt());
@@ -129,7 +131,7 @@ std::string unknown_text(const Diagnosis& diagnosis, const Style& style) {
 }  // namespace
 
 std::string diagnosis_text(const Context& context, const Diagnosis& diagnosis, const Style& style) {
-  std::string text = style.bold(wrapped(printable(heading_of(context.run)), 2)) + '\n';
+  std::string text = style.bold(wrapped(printable(heading_of(context)), 2)) + '\n';
   text += diagnosis.causes.empty() ? "nothing wrong was found\n" : root_text(diagnosis, style);
   text += list(diagnosis, "follows from it", diagnosis.consequences, style);
   std::vector<FindingRef> also;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tools/run_reader/coverage.hpp"
+#include "tools/run_reader/report/formula_plot.hpp"
 #include "tools/run_reader/report/html.hpp"
 #include "tools/run_reader/report/incident.hpp"
 #include "tools/run_reader/report/lanes.hpp"
@@ -12,6 +13,7 @@
 #include "tools/run_reader/report/time_plots.hpp"
 #include "tools/run_reader/report/wavefront.hpp"
 #include "tools/run_reader/run_facts.hpp"
+#include "tools/run_reader/run_name.hpp"
 #include "tools/run_reader/text.hpp"
 
 namespace plumbline::tools {
@@ -85,7 +87,7 @@ std::string report_page(const Context& context, const std::vector<checks::Verdic
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<meta name=\"viewport\" content=\"width=device-width\"><link rel=\"icon\" href=\"data:,\">"
       "<title>{0}</title><style>{1}</style></head><body>\n<h1>{0}</h1>\n",
-      escaped(context.run.path()), kStyle);
+      escaped(run_name(context)), kStyle);
   html += verdicts_html(verdicts);
   add_section("What ran", "<pre>" + escaped(run_facts_text(context, facts)) + "</pre>\n", html);
   add_section(fmt::format("Ranks from {:.3f} s to {:.3f} s", incident.from_s, incident.to_s),
@@ -94,7 +96,7 @@ std::string report_page(const Context& context, const std::vector<checks::Verdic
                   "one never ended. Point at a box to read it.</p>\n",
               html);
   add_section("How far each rank came", wavefront_html(group_fronts(context)), html);
-  add_section("Memory", memory_plots(context), html);
+  add_section("Memory", memory_plots(context) + formula_plots(context), html);
   add_section("Steps", step_plot(context), html);
   add_section("Stacks", stacks_html(context), html);
   if (!gaps.empty()) add_section("Not covered", "<pre>" + escaped(coverage_text(context, gaps)) + "</pre>\n", html);
