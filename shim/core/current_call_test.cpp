@@ -16,7 +16,7 @@ TEST(CurrentCall, EnclosesWhatLiesBelowItsFrameOnly) {
     char stack[3];  // three frames: stacks grow downwards
     CurrentCall* call = own_call();
     ASSERT_NE(call, nullptr);
-    *call = {7, 70, &stack[1], nullptr, 0};
+    *call = {7, 70, &stack[1], nullptr, 0, nullptr};
     EXPECT_EQ(enclosing_call(&stack[0]).collective, 7u);
     EXPECT_EQ(enclosing_call(&stack[0]).group, 70u);
     EXPECT_EQ(enclosing_call(&stack[1]).collective, 0u);
@@ -30,7 +30,7 @@ TEST(CurrentCall, BelongsToItsThread) {
   CurrentCall* mine = own_call();
   ASSERT_NE(mine, nullptr);
   EXPECT_EQ(own_call(), mine);
-  *mine = {7, 0, reinterpret_cast<const void*>(~std::uintptr_t{0}), nullptr, 0};
+  *mine = {7, 0, reinterpret_cast<const void*>(~std::uintptr_t{0}), nullptr, 0, nullptr};
   std::thread([mine] {
     EXPECT_NE(own_call(), mine);
     EXPECT_EQ(enclosing_call(nullptr).collective, 0u);

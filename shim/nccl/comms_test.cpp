@@ -72,7 +72,7 @@ TEST(Communicators, BelongToTheProcessGroupWhoseCallMadeThem) {
   ASSERT_NE(call, nullptr);
   const CurrentCall before = *call;
   const char stack[3] = {};  // grows downwards: the call's own frame lies between those of two hooks
-  *call = {11, 42, &stack[1], nullptr, 0};
+  *call = {11, 42, &stack[1], nullptr, 0, nullptr};
   EXPECT_EQ(birth_from_split(nullptr, 0, nullptr, &stack[0]).process_group, 42u);
   EXPECT_EQ(birth_from_split(nullptr, 0, nullptr, &stack[2]).process_group, 0u) << "that call has been left";
   *call = before;
