@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "checks/call_text.hpp"
+#include "checks/coverage_probes.hpp"
 #include "checks/words.hpp"
 
 namespace plumbline::checks {
@@ -129,7 +130,8 @@ Verdict check_coverage(const Subject& subject) {
     verdict.reason = "there is no trace";
     return verdict;
   }
-  const std::vector<CoverageGap> gaps = coverage_gaps(subject);
+  std::vector<CoverageGap> gaps = coverage_gaps(subject);
+  for (CoverageGap& gap : probe_gaps(subject)) gaps.push_back(std::move(gap));
   for (const CoverageGap& gap : gaps) verdict.unknown.push_back(gap_text(subject, gap));
   const bool grave = std::any_of(gaps.begin(), gaps.end(), [](const CoverageGap& gap) { return gap.grave; });
   verdict.status = grave ? Status::kInconclusive : Status::kPass;

@@ -70,7 +70,7 @@ class Examiner {
   Examiner(const Subject& subject, CaptureLoader& loader, const std::vector<CapturedStep>& steps, Observations& into)
       : loader_(loader), into_(into), reduced_(subject), trails_(gradient_trails(subject.captures(), steps)) {
     for (const StepTrails& trails : trails_) by_place_[{trails.step->ordinal, trails.step->step}].push_back(&trails);
-    for (const ReplicaSet& set : replica_sets(steps, loader, true))
+    for (const ReplicaSet& set : replica_sets(steps, loader, {}).sets)
       replicas_[{set.ordinal, set.name}].push_back(set.ranks);
   }
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "checks/replica_sets.hpp"
+#include "checks/batch_ranks.hpp"
 
 namespace plumbline::checks {
 namespace {
@@ -58,20 +58,17 @@ class ScaleExaminer {
     if (std::isfinite(value)) rank.backward.push_back(value);
   }
 
-  std::size_t examine(bool data_parallel) {
+  // Ranks that are in none of the sets of one batch are judged each by itself.
+  std::size_t examine(const std::vector<std::vector<int>>& sets) {
     std::size_t judged = 0;
-    for (auto& [step, batch] : steps_) {
-      if (!complete(batch)) continue;
-      if (data_parallel) {
-        judged += judge(step, batch) ? 1 : 0;
-      } else {
-        // Ranks whose data is not known to be of one batch are judged each by itself.
-        for (const auto& [rank, of_rank] : batch.ranks) {
-          StepBatch alone;
-          alone.ranks[rank] = of_rank;
-          judged += judge(step, alone) ? 1 : 0;
-        }
+    for (const auto& [step, all] : steps_) {
+      std::set<int> left;
+      for (const auto& [rank, of_rank] : all.ranks) left.insert(rank);
+      for (const std::vector<int>& set : sets) {
+        judged += judge_some(step, all, set) ? 1 : 0;
+        for (const int rank : set) left.erase(rank);
       }
+      for (const int rank : left) judged += judge_some(step, all, {rank}) ? 1 : 0;
     }
     return judged;
   }
@@ -85,6 +82,16 @@ class ScaleExaminer {
              const RankBatch& rank = one.second;
              return rank.micro.size() == micro && !rank.backward.empty() && rank.backward.size() == rank.backward_calls;
            });
+  }
+
+  bool judge_some(std::int64_t step, const StepBatch& all, const std::vector<int>& ranks) {
+    StepBatch some;
+    for (const int rank : ranks) {
+      const auto at = all.ranks.find(rank);
+      if (at == all.ranks.end()) return false;
+      some.ranks.insert(*at);
+    }
+    return complete(some) && judge(step, some);
   }
 
   bool judge(std::int64_t step, StepBatch& batch) {
@@ -237,11 +244,7 @@ std::size_t examine_scale(const Subject& subject, CaptureLoader& loader, const s
       if (ranks.contains(capture->rank)) examiner.add_backward(*capture);
     }
   }
-  std::set<int> parallel;
-  for (const ReplicaSet& set : replica_sets(captured_steps(subject.captures()), loader, false)) {
-    if (set.data_parallel) parallel.insert(set.ranks.begin(), set.ranks.end());
-  }
-  return examiner.examine(!parallel.empty() && parallel == ranks);
+  return examiner.examine(batch_sets(captured_steps(subject.captures())));
 }
 
 }  // namespace plumbline::checks

@@ -76,8 +76,8 @@ struct ToyLoss {
         job.tensor("backward.loss", "", 0, Dtype::kFloat32, {}, bytes_of(std::vector<float>{used}), place);
       }
       if (ranks > 1) {
-        testing::TensorPlace held{.detail = "{}", .replicas = {0, 1}};
-        job.tensor("param.before", "w", 0, Dtype::kFloat32, {2}, bytes_of(std::vector<float>{1, 2}), held);
+        job.step_note(0, "AdamW", {}, "torch.optim.adamw", {0, 1});
+        job.tensor("param.before", "w", 0, Dtype::kFloat32, {2}, bytes_of(std::vector<float>{1, 2}));
       }
       job.finish();
     }

@@ -53,6 +53,8 @@ void take(const Capture& capture, Assembly& into) {
     into.step.class_name = detail.has("class") ? detail.text("class") : capture.name;
     into.step.module = detail.text("module");
     into.step.ordinal = static_cast<std::int64_t>(detail.number("optimizer").value_or(0));
+    for (const auto& rank : detail.numbers("batch_ranks"))
+      into.step.batch_ranks.push_back(static_cast<int>(rank.value_or(-1)));
   } else if (probe == "optimizer.group") {
     into.group_details[std::strtoull(capture.name.c_str(), nullptr, 10)] = capture.detail;
   } else if (probe == "param.before") {

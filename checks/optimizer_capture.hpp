@@ -48,6 +48,7 @@ struct CapturedStep {
   std::string class_name;
   std::string module;
   const Capture* note = nullptr;
+  std::vector<int> batch_ranks;  // global, that the job's wrappers give parts of one batch; empty: not known
   std::vector<CapturedGroup> groups;
   std::vector<CapturedParameter> parameters;  // in the order of capture
 

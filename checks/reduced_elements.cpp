@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "checks/call_text.hpp"
+#include "checks/words.hpp"
 #include "reader/collectives.hpp"
 
 namespace plumbline::checks {
@@ -66,6 +68,34 @@ std::uint64_t ReducedElements::between(int rank, std::uint64_t from_ns, std::uin
     if (call.time_ns >= from_ns && call.time_ns < to_ns) elements += call.elements;
   }
   return elements;
+}
+
+std::vector<std::string> ReducedElements::missing(const std::vector<int>& ranks, std::int64_t step,
+                                                  std::uint64_t elements) {
+  for (const reader::Trace& trace : subject_.run().traces()) {
+    if (trace.rank() != ranks.front()) continue;
+    const reader::Group* group = nullptr;
+    for (const reader::Group& one : trace.definitions().groups) {
+      std::vector<int> members = one.ranks;
+      std::sort(members.begin(), members.end());
+      if (members == ranks) group = &one;
+    }
+    if (group == nullptr) continue;
+    const std::string name = fmt::format("{}, {}", group_name(*group), ranks_phrase(ranks));
+    std::map<std::uint64_t, std::size_t> sizes;
+    reader::read_collectives(trace, {}, [&](const reader::Collective& call) {
+      if (call.parent == 0 && reduces(call.op) && call.step == step && call.group == group->id) ++sizes[call.count_in];
+      return true;
+    });
+    std::string did;
+    for (const auto& [size, count] : sizes)
+      did += fmt::format("{}{} elements{}", did.empty() ? "" : ", ", size,
+                         count > 1 ? fmt::format(" {} times", count) : "");
+    return {fmt::format("missing for it: an all_reduce of its {} elements over {}", elements, name),
+            did.empty() ? fmt::format("rank {} reduced nothing over that group in step {}", ranks.front(), step)
+                        : fmt::format("over that group rank {} reduced in step {}: {}", ranks.front(), step, did)};
+  }
+  return {};
 }
 
 }  // namespace plumbline::checks

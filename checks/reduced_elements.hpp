@@ -19,6 +19,9 @@ class ReducedElements {
   std::string sentence(int rank, std::int64_t step);
   // By calls between two times of the rank's own clock.
   std::uint64_t between(int rank, std::uint64_t from_ns, std::uint64_t to_ns);
+  // The collective over these ranks that a gradient of so many elements lacks, and what the first of them did reduce
+  // over their group in that step; empty where no group has just these ranks.
+  std::vector<std::string> missing(const std::vector<int>& ranks, std::int64_t step, std::uint64_t elements);
 
  private:
   struct Reduced {

@@ -1,9 +1,11 @@
-// Which ranks must hold the same tensor: those that the job declares (DDP, the placements of a DTensor), and those that
-// the first captured step proves.
+// Which ranks must hold the same tensor: those that the job declares (DDP, the placements of a DTensor), those that a
+// template names, and those that the captures prove.
 //
-// Not declared, ranks count as replicas of a parameter when they hold the same bits at the first captured step and
-// these are no constant: two models that were drawn apart do not agree by chance. Of a constant one (zeros of a bias,
-// ones of a norm) equality proves nothing: a bias that tensor parallelism divides begins with equal zeros on all ranks.
+// Not declared, ranks are replicas of a parameter when its gradient had the same bits on them in a captured step and
+// was no constant: gradients of different data are never equal, unless a collective made them so. Equal values at the
+// first captured step alone prove nothing: experts and shards may be drawn from the same seed, and a bias that tensor
+// parallelism divides begins with equal zeros. Still, a norm layer whose gradients nobody sums is a known fault: it
+// counts where the ranks share the gradients of another norm, and where it cannot be a shard by its size.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +13,18 @@
 #include <vector>
 
 #include "checks/optimizer_recompute.hpp"
+#include "checks/verdict.hpp"
 #include "reader/captures.hpp"
 
 namespace plumbline::checks {
 
 enum class Evident : std::uint8_t {
   kDeclared,
-  kEqualAtFirst,  // and not constant
-  kNorm,          // constant, of a norm layer, between ranks that share other parameters
+  kTemplate,        // the template's word
+  kEqualGradients,  // in a captured step
+  kSameModel,       // every parameter began equal; gradients never were
+  kNorm,            // a norm layer beside others whose gradients are equal
+  kEqualAtFirst,    // and no gradient was captured
 };
 
 struct ReplicaSet {
@@ -26,14 +32,31 @@ struct ReplicaSet {
   std::int64_t ordinal = 0;
   std::vector<int> ranks;  // rising, two or more
   Evident evident = Evident::kDeclared;
-  bool data_parallel = false;  // each of them sees its own part of the batch
+  Status status = Status::kFail;  // of what differs
 };
 
-// `inferred` false: declared ones alone.
-std::vector<ReplicaSet> replica_sets(const std::vector<CapturedStep>& steps, CaptureLoader& loader, bool inferred);
+struct ReplicaSets {
+  std::vector<ReplicaSet> sets;
+  std::vector<std::string> remarks;  // what may be a replica, and may be none
+};
+
+using RankGroups = std::vector<std::vector<int>>;
+
+// What a template says must agree: parameters by a pattern of their names, over each of some groups.
+struct TemplateReplicas {
+  std::string pattern;
+  std::string description;  // of the groups, as the job gives it
+  RankGroups groups;
+};
+
+ReplicaSets replica_sets(const std::vector<CapturedStep>& steps, CaptureLoader& loader,
+                         const std::vector<TemplateReplicas>& wanted);
 
 // Nothing is known where two captures are not of the same places.
 enum class Likeness : std::uint8_t { kUnknown, kEqual, kDifferent };
 Likeness compare(CaptureLoader& loader, const Capture* a, const Capture* b);
+
+// One value throughout; so is what has less than two.
+bool constant(CaptureLoader& loader, const Capture& capture);
 
 }  // namespace plumbline::checks

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "checks/gradient_trails.hpp"
 #include "checks/observations.hpp"
@@ -13,6 +12,7 @@
 #include "checks/reduced_elements.hpp"
 #include "checks/replica_data.hpp"
 #include "checks/replica_sets.hpp"
+#include "checks/template_words.hpp"
 #include "checks/words.hpp"
 
 namespace plumbline::checks {
@@ -55,14 +55,16 @@ class ReplicaCheck {
     Verdict verdict;
     verdict.check = "replicas";
     const bool messages = passes_messages();
-    const std::vector<ReplicaSet> sets = replica_sets(steps_, loader_, true);
+    const ReplicaSets found = replica_sets(steps_, loader_, template_replicas(subject_, verdict.unknown));
+    const std::vector<ReplicaSet>& sets = found.sets;
+    verdict.unknown.insert(verdict.unknown.end(), found.remarks.begin(), found.remarks.end());
     for (const CapturedStep& step : steps_) by_place_[{step.ordinal, step.step}][step.rank] = &step;
     std::size_t compared = 0;
     for (const ReplicaSet& set : sets) compared += follow(set, messages);
     for (const ReplicaSet& set : sets) settings(set, messages);
-    const std::size_t batches = examine_data(subject_, loader_, data_parallel(sets), observations_);
+    const DataSeen data = examine_data(subject_, loader_, sharers_of_batch(steps_, sets), observations_);
     verdict.findings = observations_.findings(subject_);
-    conclude(verdict, sets.size(), compared, batches);
+    conclude(verdict, sets.size(), compared, data);
     return verdict;
   }
 
@@ -78,7 +80,8 @@ class ReplicaCheck {
   }
 
   static Status status_of(const ReplicaSet& set, bool messages) {
-    return set.evident == Evident::kDeclared || !messages ? Status::kFail : Status::kInconclusive;
+    const bool said = set.evident == Evident::kDeclared || set.evident == Evident::kTemplate;
+    return said || !messages ? set.status : Status::kInconclusive;
   }
 
   // The first step at which they differ, and how; the number of captures that were compared.
@@ -210,6 +213,10 @@ class ReplicaCheck {
       if (std::string sentence = reduced_.sentence(rank, pair.step_a->step); !sentence.empty())
         details.push_back(std::move(sentence));
     }
+    if (one_optimizer) {
+      for (std::string& sentence : reduced_.missing(set.ranks, pair.step_a->step, pair.a->grad->elements()))
+        details.push_back(std::move(sentence));
+    }
     report(set, pair, "gradient", "has other gradients on its replicas: no collective made them equal before the step",
            details,
            "look for the all_reduce of this gradient: a skipped hook, no_sync in the last micro-batch, a "
@@ -225,6 +232,26 @@ class ReplicaCheck {
     return trail != trails->second.parameters.end() ? trail->second.unclipped : nullptr;
   }
 
+  static std::string_view why_replica(Evident evident) {
+    switch (evident) {
+      case Evident::kDeclared:
+        return "";
+      case Evident::kTemplate:
+        return "the template says that it is a replica";
+      case Evident::kEqualGradients:
+        return "the job does not declare it a replica; its gradient had the same bits on these ranks in a captured "
+               "step";
+      case Evident::kSameModel:
+        return "the job does not declare it a replica; the ranks began with the same model";
+      case Evident::kNorm:
+        return "the job does not declare it a replica; it is a norm's, and these ranks have the gradients of another "
+               "norm in common";
+      case Evident::kEqualAtFirst:
+        return "the job does not declare it a replica; the ranks held the same bits at the first captured step";
+    }
+    return "";
+  }
+
   void report(const ReplicaSet& set, const Pair& pair, std::string kind, std::string words,
               std::vector<std::string> details, std::string next, bool messages) {
     Observation one;
@@ -235,10 +262,7 @@ class ReplicaCheck {
     one.tensor = set.name;
     one.words = std::move(words);
     one.details = std::move(details);
-    if (set.evident != Evident::kDeclared)
-      one.details.emplace_back(
-          "the job does not declare it a replica; the ranks held the same bits at the first "
-          "captured step");
+    if (const std::string_view why = why_replica(set.evident); !why.empty()) one.details.emplace_back(why);
     one.next = std::move(next);
     one.component = fmt::format("{}, replicas on {}", component_of(*pair.step_a), ranks_phrase(set.ranks));
     one.capture = pair.b->any();
@@ -287,15 +311,7 @@ class ReplicaCheck {
     return true;
   }
 
-  static std::vector<int> data_parallel(const std::vector<ReplicaSet>& sets) {
-    std::set<int> ranks;
-    for (const ReplicaSet& set : sets) {
-      if (set.data_parallel) ranks.insert(set.ranks.begin(), set.ranks.end());
-    }
-    return {ranks.begin(), ranks.end()};
-  }
-
-  void conclude(Verdict& verdict, std::size_t sets, std::size_t compared, std::size_t batches) const {
+  void conclude(Verdict& verdict, std::size_t sets, std::size_t compared, const DataSeen& data) const {
     const bool fails = std::any_of(verdict.findings.begin(), verdict.findings.end(),
                                    [](const Finding& finding) { return finding.status == Status::kFail; });
     if (!verdict.findings.empty()) {
@@ -306,7 +322,9 @@ class ReplicaCheck {
       verdict.status = Status::kPass;
       verdict.reason =
           fmt::format("{} parameters agree bit by bit over their replicas, in {} comparisons", sets, compared);
-      if (batches == 0) verdict.unknown.emplace_back("whether ranks see different data: none was captured");
+      if (data.compared == 0) verdict.unknown.emplace_back("whether ranks see different data: none was captured");
+      if (data.one_batch)
+        verdict.unknown.emplace_back("whether ranks see different data: they read the same rows in every step");
     } else {
       verdict.reason = steps_.empty() ? "no optimizer step was captured" : "no captured tensor has a replica";
     }

@@ -117,8 +117,53 @@ TEST(ReplicasTest, ConstantsProveNothing) {
     };
   }
   EXPECT_EQ(verdict_of(ranks).status, Status::kNotEvaluated) << said(verdict_of(ranks));
+  // The same model, without a gradient in common: ranks may train apart on purpose.
   ranks[1].seed = 1;
-  EXPECT_EQ(verdict_of(ranks).status, Status::kFail) << said(verdict_of(ranks));
+  const Verdict same = verdict_of(ranks);
+  EXPECT_EQ(same.status, Status::kInconclusive) << said(same);
+  EXPECT_EQ(same.findings.at(0).title.find("step 0, ranks 0,1: head.weight has other gradients"), 0U) << said(same);
+}
+
+// One gradient that updates models which were drawn apart.
+TEST(ReplicasTest, UndeclaredModelsThatBeganApart) {
+  const Verdict verdict = verdict_of({{.rank = 0, .seed = 1}, {.rank = 1, .seed = 2}});
+  ASSERT_EQ(verdict.status, Status::kFail) << said(verdict);
+  EXPECT_EQ(verdict.findings[0].title,
+            "step 0, ranks 0,1: head.weight differs between its replicas before the first captured step: they began "
+            "apart");
+  EXPECT_NE(said(verdict).find("its gradient had the same bits on these ranks"), std::string::npos) << said(verdict);
+}
+
+// Experts that were drawn from one seed: their values begin equal, their gradients never are.
+TEST(ReplicasTest, ExpertsFromOneSeedAreARemark) {
+  std::vector<ToyTraining> ranks{{.rank = 0}, {.rank = 1}};
+  ranks[1].before_step = [](int, ToyParameter& p) {
+    if (p.name == "layer.weight") p.grad[0] += 0.5F;
+  };
+  const Verdict verdict = verdict_of(ranks);
+  EXPECT_EQ(verdict.status, Status::kPass) << said(verdict);
+  ASSERT_FALSE(verdict.unknown.empty());
+  EXPECT_EQ(verdict.unknown[0].find("whether layer.weight has to be equal"), 0U) << verdict.unknown[0];
+}
+
+// A norm that no collective sums, beside one whose gradients are equal; and one that may be a shard.
+TEST(ReplicasTest, ANormThatNobodySums) {
+  std::vector<ToyTraining> ranks{{.rank = 0}, {.rank = 1}};
+  for (ToyTraining& toy : ranks) {
+    toy.before_step = [&toy](int step, ToyParameter& p) {
+      p.module = "LayerNorm";
+      if (p.name != "head.weight") return;
+      if (step == 0) std::fill(p.values.begin(), p.values.end(), 1.0F);
+      if (toy.rank == 1) p.grad[0] += 0.5F;
+    };
+  }
+  const Verdict verdict = verdict_of(ranks);
+  ASSERT_EQ(verdict.status, Status::kFail) << said(verdict);
+  EXPECT_EQ(verdict.findings[0].title.find("step 0, ranks 0,1: head.weight has other gradients"), 0U) << said(verdict);
+  EXPECT_NE(said(verdict).find("missing for it: an all_reduce of its 16 elements over default_pg, ranks 0,1"),
+            std::string::npos)
+      << said(verdict);
+  EXPECT_NE(said(verdict).find("over that group rank 0 reduced in step 0: 48 elements"), std::string::npos);
 }
 
 TEST(ReplicasTest, LearningRatesThatPart) {
@@ -133,7 +178,7 @@ Verdict with_data(const std::vector<std::int64_t>& first, const std::vector<std:
   const TempDir directory;
   traces(directory.path(), [](int, int) { return true; });
   for (const int rank : {0, 1}) {
-    ToyTraining{.rank = rank, .steps = 2, .replicas = {0, 1}}.write(directory.path());
+    ToyTraining{.rank = rank, .steps = 2, .replicas = {0, 1}, .batch_ranks = {0, 1}}.write(directory.path());
     std::filesystem::rename(directory / ("captures/rank" + std::to_string(rank) + ".plc"),
                             directory / ("captures/steps" + std::to_string(rank) + ".plc"));
     CaptureJob job(directory.path(), rank);

@@ -4,6 +4,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <fmt/format.h>
 #include <bit>
 #include <filesystem>
 
@@ -75,10 +76,10 @@ void CaptureJob::note(const std::string& probe, const std::string& name, std::in
 }
 
 void CaptureJob::step_note(std::int64_t step, const std::string& class_name, const std::vector<std::string>& groups,
-                           const std::string& module) {
+                           const std::string& module, const std::vector<std::int32_t>& batch_ranks) {
   note("optimizer.step", class_name, step,
-       R"({"class":")" + class_name + R"(","module":")" + module + R"(","groups":)" + std::to_string(groups.size()) +
-           R"(,"optimizer":0})");
+       fmt::format(R"({{"class":"{}","module":"{}","groups":{},"optimizer":0,"batch_ranks":[{}]}})", class_name, module,
+                   groups.size(), fmt::join(batch_ranks, ",")));
   for (std::size_t i = 0; i < groups.size(); ++i) note("optimizer.group", std::to_string(i), step, groups[i]);
 }
 

@@ -40,7 +40,7 @@ class CaptureJob {
             std::uint32_t occurrence = 0);
   // `optimizer.step` and an `optimizer.group` of each detail.
   void step_note(std::int64_t step, const std::string& class_name, const std::vector<std::string>& groups,
-                 const std::string& module = "torch.optim");
+                 const std::string& module = "torch.optim", const std::vector<std::int32_t>& batch_ranks = {});
   void finish();
 
  private:

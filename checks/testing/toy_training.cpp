@@ -82,7 +82,7 @@ void ToyTraining::write(const std::string& directory) const {
     job.step_note(step, "AdamW",
                   {fmt::format(R"({{"settings":{{"lr":{},"weight_decay":{},"betas":[{},{}],"eps":{}}},"params":[]}})",
                                lr, weight_decay, beta1, beta2, eps)},
-                  "torch.optim.adamw");
+                  "torch.optim.adamw", batch_ranks);
     for (ToyParameter& parameter : model) {
       parameter.grad = drawn(random, parameter.values.size(), 0.1);
       before_step(step, parameter);

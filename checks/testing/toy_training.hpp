@@ -28,11 +28,12 @@ struct ToyParameter {
 struct ToyTraining {
   int rank = 0;
   int steps = 4;
-  bool hashed = false;        // captures carry hashes, as those of jobs do
-  std::size_t elements = 32;  // of the larger parameter; the other one has half
-  int seed = 1;               // of the parameters
-  int data_seed = 1;          // of the gradients
-  std::vector<std::int32_t> replicas{};
+  bool hashed = false;                      // captures carry hashes, as those of jobs do
+  std::size_t elements = 32;                // of the larger parameter; the other one has half
+  int seed = 1;                             // of the parameters
+  int data_seed = 1;                        // of the gradients
+  std::vector<std::int32_t> replicas{};     // declared
+  std::vector<std::int32_t> batch_ranks{};  // likewise
   double lr = 1e-3, weight_decay = 0.1, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
 
   // Faults: what the update uses, where it differs from what the group says.

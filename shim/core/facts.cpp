@@ -29,6 +29,17 @@ void report_environment() noexcept {
   }
 }
 
+void report_pairs(const std::string& key, const std::vector<std::pair<std::string, std::string>>& pairs) noexcept {
+  for (std::size_t i = 0; i < pairs.size(); ++i) fact(key + std::to_string(i), pairs[i].first + "\t" + pairs[i].second);
+}
+
+// What checks need of it: a pattern and what it stands for.
+void report_template(const std::string& path, const recorder::ProbeTemplate& words) noexcept {
+  fact("template.path", path);
+  report_pairs("template.replicas.", words.replicas);
+  report_pairs("template.names.", words.names);
+}
+
 void report_settings() noexcept {
   const recorder::Settings& settings = settings_in_force();
   fact("settings.level", recorder::level_name(settings.level));
@@ -37,6 +48,7 @@ void report_settings() noexcept {
   fact("settings.memory_bytes", std::to_string(settings.memory_bytes));
   fact("settings.max_trace_bytes", std::to_string(settings.max_trace_bytes));
   fact("settings.flush_ms", std::to_string(settings.flush_ms));
+  if (!settings.probe_template.empty()) report_template(settings.probe_template, settings.probes);
   for (std::size_t i = 0; i < settings.complaints.size(); ++i) {
     fact("settings.complaint." + std::to_string(i), settings.complaints[i]);
   }

@@ -123,6 +123,11 @@ def main():
             if name == "probed":
                 with open(os.path.join(kept, "truth.json")) as file:
                     check_truth(problems, captures, json.load(file))
+                said = subprocess.run(
+                    [options.run_reader, "check", "coverage", os.path.join(folder, name, "run")], stdout=subprocess.PIPE
+                ).stdout.decode()
+                if "probe activation.absent never fired: no module that was called" not in said:
+                    problems.append(f"check coverage does not tell of the probe that never fired: {said}")
             elif {row["rank"] for row in captures.of("loss", 1)} != {0, 1}:
                 problems.append(f"{name}: no loss of both ranks")
     finally:

@@ -8,14 +8,16 @@ WRAPPERS = {"_fsdp_wrapped_module", "_orig_mod", "_checkpoint_wrapped_module"}
 
 
 class Owner:
-    """Where a parameter sits: its name, the class of the module that holds it, the DistributedDataParallel around."""
+    """Where a parameter sits: its name, the class of the module that holds it, the DistributedDataParallel around, and
+    all around that give each rank a part of the batch."""
 
-    __slots__ = ("name", "module", "replicated_by", "tied", "parameter")
+    __slots__ = ("name", "module", "replicated_by", "sharers", "tied", "parameter")
 
     def __init__(self, name, parameter, module, around):
         self.name, self.module, self.tied = name, class_name(module), []
         self.parameter = weakref.ref(parameter)
         self.replicated_by = next((weakref.ref(each) for each in around if is_ddp(each)), None)
+        self.sharers = tuple(weakref.ref(each) for each in around if divides_batch(each))
 
 
 class Root:

@@ -10,6 +10,7 @@ class Follower:
         self.parameters = None  # identities and requires_grad, group by group: what `pieces` was made for
         self.pieces = None  # by identity of the parameter
         self.beside = []  # (weak reference, piece) of the modules' parameters, where it steps copies of them
+        self.batch_ranks = []  # that take parts of one batch
         self.open = None  # (step, key) while a step is under way
         self.closure = False
 
@@ -21,6 +22,7 @@ class Follower:
         owners = find_owners(parameters_of(optimizer))
         self.parameters, self.pieces = parameters, {}
         self.beside = []
+        self.batch_ranks = ranks_of_batch(owners.values())
         for group, params in enumerate(optimizer.param_groups):
             for index, parameter in enumerate(params["params"]):
                 owner = owners.get(id(parameter))
@@ -130,6 +132,7 @@ def note_step(optimizer, follower, nested):
         "optimizer": follower.ordinal,
         "nested": nested,
         "closure": follower.closure,
+        "batch_ranks": follower.batch_ranks,
         "without_grad": [
             piece.name
             for parameter in parameters_of(optimizer)

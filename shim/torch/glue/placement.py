@@ -83,3 +83,27 @@ def place_of(tensor, owner):
     if is_dtensor(tensor):
         return dtensor_place(tensor)
     return ddp_place(owner) if owner is not None else NOWHERE
+
+
+def divides_batch(module):
+    """A wrapper whose ranks each take a part of one batch."""
+    package = loaded("torch.distributed.fsdp")
+    kinds = [getattr(package, name, None) for name in ("FullyShardedDataParallel", "FSDPModule")]
+    return is_ddp(module) or any(kind is not None and isinstance(module, kind) for kind in kinds)
+
+
+def batch_ranks(module):
+    """Global ranks that have parts of one batch with this one, as far as a wrapper's own groups tell."""
+    state = getattr(module, "_get_fsdp_state", None)
+    if state is None:
+        groups = [getattr(module, name, None) for name in ("process_group", "_inter_node_pg")]
+    else:
+        mesh = getattr(getattr(state(), "_fsdp_param_group", None), "mesh_info", None)
+        groups = [getattr(mesh, name, None) for name in ("shard_process_group", "replicate_process_group")]
+    return {rank for group in groups if group is not None for rank in group_ranks(group)}
+
+
+def ranks_of_batch(owners):
+    """The same, of all wrappers around some parameters."""
+    modules = {id(module): module for owner in owners for each in owner.sharers if (module := each()) is not None}
+    return sorted(set().union(*(batch_ranks(module) for module in modules.values())))

@@ -154,9 +154,12 @@ def place_late_functions():
             WAITING.remove(entry)
 
 
+def template_places():
+    return json.loads(probe_template() or "{}").get("probes", [])
+
+
 def read_template():
-    places = json.loads(probe_template() or "{}").get("probes", [])
-    for place in places:
+    for place in template_places():
         probe, target = place["probe"], place["target"]
         entry = (probe, target, place["output"], place["selector"])
         if place["kind"] == "module":
@@ -165,7 +168,25 @@ def read_template():
             WAITING.append(entry)
         else:
             add_operator_place(target, probe, place["output"], place["selector"])
-    return [place["probe"] for place in places]
+    return [place["probe"] for place in template_places()]
+
+
+def why_never(place):
+    """Of a place that no probe fired at, as far as it is known."""
+    kind, target = place["kind"], place["target"]
+    if kind == "module":
+        paths = [path for _, path in PATHS.values()]
+        if not any(path_pattern(target).fullmatch(path) for path in paths):
+            return f"no module that was called has a path like {target}"
+        found = f"module {target} was called"
+    elif kind == "function":
+        if any(path == target for _, path, _, _ in WAITING):
+            return f"function {target} is in no module that was imported"
+        return f"function {target} was not called in a captured step, or gave no such tensor"
+    else:
+        return f"operator {target} was not called in a captured step, or gave no such tensor"
+    side = "output" if place["output"] else "input"
+    return f"{found}, but has no tensor at {side}{'.' if place['selector'] else ''}{place['selector']}"
 
 
 def note_probes(armed, ended):
@@ -173,9 +194,11 @@ def note_probes(armed, ended):
     never = [probe for probe in armed if probe not in counts]
     detail = {"armed": armed, "ended": ended}
     if ended:
-        detail.update(fired=counts, never=never)
-        if WAITING:
-            detail["functions_not_imported"] = sorted({entry[1] for entry in WAITING})
+        reasons = {}
+        for place in template_places():
+            if place["probe"] in never:
+                reasons.setdefault(place["probe"], []).append(why_never(place))
+        detail.update(fired=counts, never=never, reasons=reasons)
     capture(None, "probes", "", -1, 0, 0, as_json(detail))
 
 
