@@ -79,19 +79,20 @@ void ToyTraining::write(const std::string& directory) const {
   std::vector<ToyParameter> model = parameters();
   std::mt19937 random(static_cast<unsigned>(data_seed));
   for (int step = 0; step < steps; ++step) {
-    job.step_note(step, "AdamW",
-                  {fmt::format(R"({{"settings":{{"lr":{},"weight_decay":{},"betas":[{},{}],"eps":{}}},"params":[]}})",
-                               lr, weight_decay, beta1, beta2, eps)},
-                  "torch.optim.adamw", batch_ranks);
+    if (step >= from)
+      job.step_note(step - from, "AdamW",
+                    {fmt::format(R"({{"settings":{{"lr":{},"weight_decay":{},"betas":[{},{}],"eps":{}}},"params":[]}})",
+                                 lr, weight_decay, beta1, beta2, eps)},
+                    "torch.optim.adamw", batch_ranks);
     for (ToyParameter& parameter : model) {
       parameter.grad = drawn(random, parameter.values.size(), 0.1);
       before_step(step, parameter);
-      capture(job, *this, parameter, step, "before");
+      if (step >= from) capture(job, *this, parameter, step - from, "before");
     }
     for (ToyParameter& parameter : model) {
       if (parameter.has_grad) update(step, parameter);
       after_update(step, parameter);
-      capture(job, *this, parameter, step, "after");
+      if (step >= from) capture(job, *this, parameter, step - from, "after");
     }
   }
   job.finish();

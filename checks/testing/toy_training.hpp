@@ -30,6 +30,7 @@ struct ToyTraining {
   int steps = 4;
   bool hashed = false;                      // captures carry hashes, as those of jobs do
   std::size_t elements = 32;                // of the larger parameter; the other one has half
+  int from = 0;                             // the first step that is captured, as step 0: of a resumed run
   int seed = 1;                             // of the parameters
   int data_seed = 1;                        // of the gradients
   std::vector<std::int32_t> replicas{};     // declared

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "checks/check.hpp"
+#include "checks/resume_steps.hpp"
 #include "checks/state_checks.hpp"
 #include "checks/state_compare.hpp"
 #include "checks/state_ranks.hpp"
+#include "checks/template_words.hpp"
 #include "reader/checkpoint/captured_state.hpp"
 #include "reader/checkpoint/checkpoint.hpp"
 #include "tools/run_reader/check_text.hpp"
@@ -94,11 +96,23 @@ int check_files(const Options& options, std::ostream& out, std::ostream& err) {
   return report(options, verdicts, false, out, err);
 }
 
+// A template of the run says what the original calls its parameters.
+std::vector<reader::CapturedState> named_as_reference(std::vector<reader::CapturedState> states,
+                                                      const reader::Run& run) {
+  const checks::TemplatePairs names = checks::template_names(run);
+  for (reader::CapturedState& one : states) {
+    for (reader::Tensor& tensor : one.state.tensors) tensor.name = reference_name(names, tensor.name);
+    one.state.sort();
+  }
+  return states;
+}
+
 // Of what the run itself captured.
 Verdict check_captured(const checks::StateCheck& check, reader::RunCaptures& captures, const StateSources& sources,
-                       const Options& options) {
+                       const Context& context) {
+  const Options& options = context.options;
   std::vector<reader::CapturedState> states;
-  if (check.name == "load") states = loaded_parameters(captures);
+  if (check.name == "load") states = named_as_reference(loaded_parameters(captures), context.run);
   if (check.name == "resume") states = captured_states(captures, "load");
   if (states.empty()) {
     return checks::not_evaluated(std::string(check.name),
@@ -147,11 +161,16 @@ int run_check(const Context& context) {
     if (wanted) verdicts.push_back(one.evaluate(context.subject));
   }
   reader::RunCaptures& captures = context.subject.captures();
-  const StateSources sources(options);
+  StateSources sources(options);
   if (!sources.complaint().empty()) return complain(context.err, sources.complaint());
   for (const checks::StateCheck& one : checks::state_checks()) {
     const bool wanted = options.check.empty() ? !captures.empty() : options.check == one.name;
-    if (wanted) verdicts.push_back(check_captured(one, captures, sources, options));
+    if (!wanted) continue;
+    Verdict verdict = check_captured(one, captures, sources, context);
+    if (one.name == "resume" && sources.reference_run() != nullptr) {
+      verdict = joined_verdict(std::move(verdict), check_resumed_steps(captures, *sources.reference_run()));
+    }
+    verdicts.push_back(std::move(verdict));
   }
   return report(options, verdicts, context.run.stats().data_lost(), context.out, context.err);
 }

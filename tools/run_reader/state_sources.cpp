@@ -6,12 +6,16 @@ namespace plumbline::tools {
 
 StateSources::StateSources(const Options& options) {
   const std::string path = options.references.empty() ? "" : options.references.front();
-  // Another run: what it saved.
+  // Another run: what it saved, and its steps.
   std::error_code error;
   if (std::filesystem::is_directory(path + "/captures", error) && !reader::looks_like_checkpoint(path)) {
     reader::Result<reader::RunCaptures> captures = reader::RunCaptures::open(path);
-    if (captures.ok()) captured_ = captured_states(*captures, "save");
-    if (captured_.empty()) complaint_ = path + " is a run that captured nothing of a save.";
+    if (captures.ok() && !captures->empty()) {
+      run_ = std::move(*captures);
+      captured_ = captured_states(*run_, "save");
+    } else {
+      complaint_ = path + " is a run that captured nothing.";
+    }
   } else {
     open(path, reference_);
   }

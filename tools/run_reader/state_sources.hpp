@@ -20,6 +20,8 @@ class StateSources {
   const std::string& complaint() const { return complaint_; }
   // Of one rank, -1 for a state of all ranks; null when none was named, or that run captured none for it.
   const reader::Checkpoint* reference(int rank) const;
+  // Of the run that --reference names; null when it names none.
+  reader::RunCaptures* reference_run() { return run_ ? &*run_ : nullptr; }
   const reader::Checkpoint* before() const { return before_ ? &*before_ : nullptr; }
 
  private:
@@ -27,7 +29,8 @@ class StateSources {
 
   std::string complaint_;
   std::optional<reader::Checkpoint> reference_;
-  std::vector<reader::CapturedState> captured_;  // of a run
+  std::optional<reader::RunCaptures> run_;
+  std::vector<reader::CapturedState> captured_;  // of that run
   std::optional<reader::Checkpoint> before_;
 };
 
