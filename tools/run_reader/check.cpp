@@ -101,7 +101,7 @@ std::vector<reader::CapturedState> named_as_reference(std::vector<reader::Captur
                                                       const reader::Run& run) {
   const checks::TemplatePairs names = checks::template_names(run);
   for (reader::CapturedState& one : states) {
-    for (reader::Tensor& tensor : one.state.tensors) tensor.name = reference_name(names, tensor.name);
+    for (reader::Tensor& tensor : one.state.tensors) tensor.name = checks::reference_name(names, tensor.name);
     one.state.sort();
   }
   return states;
@@ -168,7 +168,8 @@ int run_check(const Context& context) {
     if (!wanted) continue;
     Verdict verdict = check_captured(one, captures, sources, context);
     if (one.name == "resume" && sources.reference_run() != nullptr) {
-      verdict = joined_verdict(std::move(verdict), check_resumed_steps(captures, *sources.reference_run()));
+      verdict =
+          checks::joined_verdict(std::move(verdict), checks::check_resumed_steps(captures, *sources.reference_run()));
     }
     verdicts.push_back(std::move(verdict));
   }
