@@ -171,7 +171,8 @@ class ReplicaFinder {
       if (!gradients_.any(*open.parameter)) {
         if (!is_constant) add(*open.parameter, ranks, Evident::kEqualAtFirst, Status::kInconclusive);
       } else if (is_norm(*open.parameter)) {
-        if (beside_equal_norms(open.parameter->ordinal, ranks) && !may_be_shard(open)) {
+        const std::int64_t ordinal = open.parameter->ordinal;
+        if ((beside_equal_norms(ordinal, ranks) && !may_be_shard(open)) || no_matrix_is_shard(ordinal)) {
           add(*open.parameter, ranks, Evident::kNorm);
         } else {
           doubtful_.push_back(open.parameter);
@@ -185,6 +186,17 @@ class ReplicaFinder {
   bool beside_equal_norms(std::int64_t ordinal, const std::vector<int>& ranks) const {
     return std::any_of(norms_.begin(), norms_.end(),
                        [&](const auto& norm) { return norm.first == ordinal && within(ranks, norm.second); });
+  }
+
+  // Where every matrix is a replica, nothing is divided.
+  bool no_matrix_is_shard(std::int64_t ordinal) const {
+    std::size_t matrices = 0;
+    for (const Open& open : open_) {
+      if (open.parameter->ordinal != ordinal || !is_matrix(*open.parameter)) continue;
+      if (!proven_.contains(open.parameter)) return false;
+      ++matrices;
+    }
+    return matrices > 0;
   }
 
   // A norm over all heads is divided with the matrix that makes them, and is then as long as a side of it.

@@ -5,7 +5,8 @@
 // was no constant: gradients of different data are never equal, unless a collective made them so. Equal values at the
 // first captured step alone prove nothing: experts and shards may be drawn from the same seed, and a bias that tensor
 // parallelism divides begins with equal zeros. Still, a norm layer whose gradients nobody sums is a known fault: it
-// counts where the ranks share the gradients of another norm, and where it cannot be a shard by its size.
+// counts where the ranks share the gradients of another norm and it cannot be a shard by its size, and where they share
+// the gradients of every matrix.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ enum class Evident : std::uint8_t {
   kTemplate,        // the template's word
   kEqualGradients,  // in a captured step
   kSameModel,       // every parameter began equal; gradients never were
-  kNorm,            // a norm layer beside others whose gradients are equal
+  kNorm,            // a norm layer beside others, or matrices alone, whose gradients are equal
   kEqualAtFirst,    // and no gradient was captured
 };
 
