@@ -115,9 +115,9 @@ void Recording::run() {
   const OutOfMemoryGuard guard(
       [](void* self) {
         auto* recording = static_cast<Recording*>(self);
-        recording->events_.failed();
         recording->rings_.note_stop("no memory to write the trace");
         log().bare_line("no memory to write the trace; recording is off for the rest of this process");
+        recording->events_.failed();
         recording->ended_.set();
       },
       this);
@@ -263,12 +263,13 @@ void Recording::finish() {
   files_.remove_ring();
 }
 
-// Recording is over for good: one line, and the job runs on. What is in trace and ring stays for the reader.
+// Recording is over for good: one line, and the job runs on. What is in trace and ring stays for the reader. The line
+// comes first: once recording is off, the end of the process waits for this thread no more.
 void Recording::fail(std::string_view sentence) {
   failed_ = true;
-  events_.failed();
   rings_.note_stop(sentence);
   log().line(std::string(sentence) + "; recording is off for the rest of this process");
+  events_.failed();
 }
 
 }  // namespace plumbline::recorder
