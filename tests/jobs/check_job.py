@@ -101,6 +101,8 @@ def compare_ranges(problems, who, traced, witness):
 
 
 def compare_batches(problems, who, traced, witness):
+    if witness["batches"] is None:
+        return
     values = {"batch_rows": [], "batch_length": []}
     for sample in traced.events["sample"]:
         values.get(sample["counter"], []).append(sample["value"])

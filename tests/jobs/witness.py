@@ -15,7 +15,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 _losses = []
 _steps = Counter()
-_batches = []
+_batches = None
 _profile = None
 
 
@@ -48,6 +48,8 @@ def loss(value):
 
 def follow_batches(embedding):
     """Notes rows and row length of what an embedding is given."""
+    global _batches
+    _batches = []
     embedding.register_forward_pre_hook(lambda module, arguments: _batches.append(list(arguments[0].shape)))
 
 
