@@ -11,8 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -31,8 +29,6 @@
 
 namespace plumbline::tools {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::size_t kMostLines = 50;
 constexpr std::array<std::string_view, 5> kLauncherModules = {"torch.distributed.run", "torch.distributed.launch",
@@ -88,13 +84,6 @@ bool are_backends(const std::string& text) {
     if (std::find(kBackends.begin(), kBackends.end(), name) == kBackends.end() || part.starts_with(':')) return false;
   }
   return any && text.back() != ',';
-}
-
-std::string write_probe(const fs::path& directory) {
-  const std::string path = (directory / "collective_probe.py").string();
-  std::ofstream file(path, std::ios::binary);
-  file << kCollectiveProbes[0].text;
-  return file.flush() ? path : "";
 }
 
 // What the launcher prints goes to standard error: standard output is for what the probe found. -1: not started.
@@ -175,7 +164,7 @@ int check_collectives(const CollectiveCheckOptions& options) {
     return refuse(fmt::format("there is no program {}", options.command.front()));
   }
   const TemporaryDirectory place("plumbline-collectives", options.directory);
-  const std::string probe = place.path().empty() ? "" : write_probe(place.path());
+  const std::string probe = place.path().empty() ? "" : write_source(kCollectiveProbes[0], place.path().string());
   if (probe.empty()) {
     return refuse(fmt::format("{} cannot be written to",
                               options.directory.empty() ? "the temporary directory (TMPDIR)" : options.directory));

@@ -15,6 +15,7 @@
 #include "recorder/version.hpp"
 #include "tools/plumbline/adapter_build.hpp"
 #include "tools/plumbline/check_collectives.hpp"
+#include "tools/plumbline/compare_outputs.hpp"
 #include "tools/plumbline/doctor.hpp"
 #include "tools/plumbline/interpreter.hpp"
 #include "tools/plumbline/launch.hpp"
@@ -123,6 +124,20 @@ Command collectives_command(CLI::App& app, tools::CollectiveCheckOptions& option
           }};
 }
 
+Command outputs_command(CLI::App& app, tools::OutputCompareOptions& options) {
+  CLI::App* compare = app.add_subcommand(
+      "compare-outputs", "do an exported model and its original answer alike, both loaded in the same transformers?");
+  compare->add_option("original", options.original, "the original's directory")->required();
+  compare->add_option("exported", options.exported, "the export's directory")->required();
+  compare->add_option("--python", options.python, "the interpreter that has transformers; else python3 of PATH");
+  compare->add_option("--prompts", options.prompts, "a file with a prompt a line; else a few texts and random tokens");
+  compare->add_option("--tokens", options.tokens, "length of an answer, 16 if not given")->check(CLI::Range(1, 4096));
+  compare->add_option("--device", options.device, "where the models run, as torch calls it: cpu, cuda, cuda:1");
+  compare->add_flag("--trust-remote-code", options.trust_remote_code, "run Python that the directories bring along");
+  compare->add_flag("--json", options.json, "as JSON");
+  return {compare, [&options](const Words&) { return tools::compare_outputs(options); }};
+}
+
 Command build_command(CLI::App& app, std::string& python) {
   CLI::App* build = app.add_subcommand("build-adapter", "compile the torch adapter into the cache");
   build->add_option("--python", python, "the interpreter whose torch it is for; else python3 of PATH");
@@ -160,6 +175,7 @@ int act(int argc, char** argv) {
   tools::LaunchOptions run;
   tools::RerunOptions rerun;
   tools::CollectiveCheckOptions collectives;
+  tools::OutputCompareOptions outputs;
   std::string template_name;
   std::string adapter_python;
   std::string doctor_target;
@@ -167,6 +183,7 @@ int act(int argc, char** argv) {
   const std::vector<Command> commands = {run_command(app, run),
                                          rerun_command(app, rerun),
                                          collectives_command(app, collectives),
+                                         outputs_command(app, outputs),
                                          template_command(app, template_name),
                                          build_command(app, adapter_python),
                                          doctor_command(app, doctor_target, doctor_python)};

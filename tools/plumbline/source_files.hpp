@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace plumbline::tools {
@@ -19,8 +20,15 @@ extern const std::size_t kAdapterSourceCount;
 extern const SourceFile kCollectiveProbes[];
 extern const std::size_t kCollectiveProbeCount;
 
+// The script of compare-outputs: one file.
+extern const SourceFile kOutputProbes[];
+extern const std::size_t kOutputProbeCount;
+
 // Templates of frameworks, see recorder/probe_template.hpp.
 extern const SourceFile kTemplates[];
 extern const std::size_t kTemplateCount;
+
+// Writes one under its own name into a directory. The path; empty where it cannot be written.
+std::string write_source(const SourceFile& source, const std::string& directory);
 
 }  // namespace plumbline::tools
