@@ -173,11 +173,11 @@ class OutputCheck {
       if (!one.raised.empty() || one.distance <= one.repeat_distance) continue;
       if (worst == nullptr || one.distance > worst->distance) worst = &one;
     }
-    if (worst == nullptr || answers_differ_) return;
+    if (worst == nullptr) return;
     if (std::isinf(worst->distance)) {
       findings_.push_back(fault(fmt::format("after {} the export's logits are no numbers", worst->prompt)));
-      return;
     }
+    if (std::isinf(worst->distance) || answers_differ_) return;
     add_open(fmt::format("the greedy answers are the same, the logits are not: after {} they differ by up to {:.3g}",
                          worst->prompt, worst->distance),
              {fmt::format("the original against itself: {:.3g}; types: {} in the export, {} in the original",
