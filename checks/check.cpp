@@ -5,6 +5,7 @@
 #include "checks/collective_results.hpp"
 #include "checks/coverage.hpp"
 #include "checks/crash.hpp"
+#include "checks/data.hpp"
 #include "checks/hang.hpp"
 #include "checks/loss.hpp"
 #include "checks/memory.hpp"
@@ -26,6 +27,7 @@ std::span<const Check> all_checks() {
       Check{"optimizer", "is each update what gradient, state and settings give", check_optimizer, true},
       Check{"replicas", "does what must agree over a group agree, and differ what must differ", check_replicas, true},
       Check{"loss", "is the loss the mean cross-entropy over the supervised tokens", check_loss, true},
+      Check{"data", "do rows begin and are they labelled as a model can learn from", check_data, true},
       Check{"collective_results", "does each collective leave what the ranks gave, moved or reduced",
             check_collective_results, true},
       Check{"coverage", "what can these traces not answer", check_coverage},

@@ -65,22 +65,6 @@ void examine_call(const LossCall& call, LossMargins& margins, Observations& into
   into.add(std::move(one));
 }
 
-void examine_masks(const std::vector<LossCall>& calls, Observations& into) {
-  const bool all = !calls.empty() &&
-                   std::all_of(calls.begin(), calls.end(), [](const LossCall& call) { return call.supervised == 0; });
-  if (!all) return;
-  Observation one;
-  one.kind = "no labels";
-  one.rank = calls.front().rank;
-  one.step = calls.front().step;
-  one.tensor = "labels";
-  one.words = "are all ignored, in every captured batch: nothing is learned";
-  one.next = "look at how the collator finds the part of a row that is to be learned";
-  one.component = "loss";
-  one.capture = calls.front().labels;
-  into.add(std::move(one));
-}
-
 }  // namespace
 
 Verdict check_loss(const Subject& subject, LossMargins& margins) {
@@ -100,7 +84,6 @@ Verdict check_loss(const Subject& subject, LossMargins& margins) {
     margins.bytes += call.logits->captured() * 4;
     examine_call(call, margins, observations);
   }
-  examine_masks(calls, observations);
   const std::size_t labels = examine_labels(subject, loader, calls, observations);
   const std::size_t steps = examine_scale(subject, loader, calls, observations);
   if (labels == 0) verdict.unknown.emplace_back("whether labels are shifted rightly: no token ids fit them");
@@ -114,6 +97,9 @@ Verdict check_loss(const Subject& subject, LossMargins& margins) {
   } else if (!verdict.findings.empty()) {
     verdict.status = Status::kInconclusive;
     verdict.reason = "something about the loss may be no fault";
+  } else if (std::all_of(calls.begin(), calls.end(), [](const LossCall& call) { return call.supervised == 0; })) {
+    verdict.status = Status::kInconclusive;
+    verdict.reason = "no captured loss has a supervised token: run-reader check data tells of its rows";
   } else {
     verdict.status = Status::kPass;
     verdict.reason = fmt::format(

@@ -5,32 +5,12 @@
 #include <algorithm>
 #include <map>
 
+#include "checks/token_rows.hpp"
+
 namespace plumbline::checks {
 namespace {
 
 constexpr std::size_t kFewestTokens = 6;
-
-struct Tokens {
-  std::size_t batch = 0;
-  std::size_t length = 0;
-  std::vector<double> ids;
-  std::vector<double> mask;  // empty: none
-};
-
-std::optional<Tokens> tokens_of(CaptureLoader& loader, const Capture* ids, const Capture* mask) {
-  if (ids == nullptr || ids->shape.size() != 2 || ids->captured() != ids->elements()) return std::nullopt;
-  Tokens tokens;
-  tokens.batch = ids->shape[0];
-  tokens.length = ids->shape[1];
-  const RawTensor raw = loader.load(ids);
-  if (raw.count() != ids->elements() || raw.count() == 0) return std::nullopt;
-  raw.decode(0, raw.count(), tokens.ids);
-  if (mask != nullptr && mask->shape == ids->shape && mask->captured() == mask->elements()) {
-    const RawTensor raw_mask = loader.load(mask);
-    if (raw_mask.count() == raw.count()) raw_mask.decode(0, raw_mask.count(), tokens.mask);
-  }
-  return tokens;
-}
 
 // Labels of a row of tokens, by their place in the row.
 struct Rows {
@@ -45,7 +25,7 @@ struct Shift {
   std::size_t hits = 0;
 };
 
-Shift shifted_by(const Tokens& tokens, const Rows& rows, int shift) {
+Shift shifted_by(const TokenRows& tokens, const Rows& rows, int shift) {
   Shift result;
   for (std::size_t row = 0; row < tokens.batch; ++row) {
     for (std::size_t place = 0; place < rows.length; ++place) {
@@ -59,7 +39,7 @@ Shift shifted_by(const Tokens& tokens, const Rows& rows, int shift) {
 }
 
 // The only shift that explains every label; nothing when none or several do.
-std::optional<int> shift_of(const Tokens& tokens, const Rows& rows) {
+std::optional<int> shift_of(const TokenRows& tokens, const Rows& rows) {
   std::optional<int> found;
   for (int shift = -1; shift <= 3; ++shift) {
     const Shift here = shifted_by(tokens, rows, shift);
@@ -98,7 +78,7 @@ void examine_shift(const LossCall& call, int shift, Observations& into) {
 }
 
 // What stands where the attention mask is 0.
-std::optional<double> padding_of(const Tokens& tokens) {
+std::optional<double> padding_of(const TokenRows& tokens) {
   std::optional<double> padding;
   for (std::size_t i = 0; i < tokens.mask.size(); ++i) {
     if (tokens.mask[i] != 0) continue;
@@ -117,7 +97,7 @@ struct EndCount {
   const LossCall* first = nullptr;
 };
 
-void count_ends(const Tokens& tokens, const Rows& rows, const LossCall& call, EndCount& count) {
+void count_ends(const TokenRows& tokens, const Rows& rows, const LossCall& call, EndCount& count) {
   const std::optional<double> padding = padding_of(tokens);
   if (!padding) return;
   if (count.first == nullptr) count.first = &call;
@@ -146,14 +126,9 @@ std::size_t examine_labels(const Subject& subject, CaptureLoader& loader, const 
   std::size_t examined = 0;
   std::map<int, EndCount> ends;
   const reader::RunCaptures& captures = subject.captures();
-  const auto first_of = [&](std::string_view probe, const LossCall& call) -> const Capture* {
-    for (const Capture* capture : captures.select(probe, call.step, {}, call.rank)) {
-      if (capture->occurrence == call.occurrence) return capture;
-    }
-    return nullptr;
-  };
   for (const LossCall& call : calls) {
-    const auto tokens = tokens_of(loader, first_of("input_ids", call), first_of("attention_mask", call));
+    const auto tokens = token_rows(loader, captured_beside(captures, "input_ids", *call.loss),
+                                   captured_beside(captures, "attention_mask", *call.loss));
     if (!tokens || tokens->batch == 0 || call.rows % tokens->batch != 0) continue;
     const Rows rows{call.rows / tokens->batch, &call};
     if (rows.length > tokens->length || rows.length + 3 < tokens->length) continue;

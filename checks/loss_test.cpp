@@ -165,6 +165,12 @@ TEST(LossTest, AnEndOfSequenceThatIsMaskedAsPadding) {
             "not learned");
 }
 
+TEST(LossTest, LossesOfNoTokenSayNothing) {
+  const ToyLoss nothing{.shift = 6};
+  EXPECT_EQ(verdict_of(nothing).status, Status::kInconclusive);
+  EXPECT_NE(title_of(nothing).find("no captured loss has a supervised token"), std::string::npos) << title_of(nothing);
+}
+
 TEST(LossTest, NothingCapturedIsNotEvaluated) {
   const TempDir directory;
   testing::FakeRank fake(directory.path(), 0, 1);

@@ -84,13 +84,23 @@ def take(probe, name, value, detail=None):
     count_probe(probe)
 
 
+def special_tokens(module):
+    """What the model's settings say of them, as HuggingFace's do."""
+    config = module.__dict__.get("config")
+    return {
+        short: value
+        for short in ("bos", "eos", "pad")
+        if type(value := getattr(config, short + "_token_id", None)) in (int, list) and is_plain(value)
+    }
+
+
 def take_model_inputs(module, path, arguments, keywords):
     if path or is_shell(module):
         return
     inputs = named_inputs(type(module).forward, (module, *arguments), keywords)
     for name in MODEL_INPUTS:
         if is_tensor(inputs.get(name)):
-            take(name, class_name(module), inputs[name])
+            take(name, class_name(module), inputs[name], special_tokens(module))
 
 
 def take_module_places(module, path, arguments, keywords, result):

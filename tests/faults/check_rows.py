@@ -1,0 +1,85 @@
+"""Rows that a model cannot learn from, each found by its check; clean twins stay silent. See rows.py.
+
+    check_rows.py --python PYTHON --shim libplumbline.so --run-reader run-reader [--write docs/faults_rows.md]
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+import cases
+import launch
+from jobs import Job
+
+CHECKS = ("data", "loss", "optimizer")
+PAGE = """# Rows that a model cannot learn from
+
+Small trainings of one process, each with a launch of its own, recorded at level `diagnose`; see `tests/faults/rows.py`. No
+fault here raises an error. The table is made by `tests/faults/check_rows.py --write docs/faults_rows.md`, and the test `fault.rows` checks each row again.
+
+| training | check | caught | words |
+|---|---|---|---|
+"""
+
+
+def said_of(options, name, folder):
+    """check → (status, titles of its findings), of one recorded training."""
+    directory = os.path.join(folder, name.replace(" ", "_"))
+    job = Job(os.path.join("..", "faults", "rows.py"), (name,), launcher="python", ranks=1, traces=1)
+    outcome = launch.run(options.python, job, options.shim, directory, {"PLUMBLINE_LEVEL": "diagnose"})
+    if outcome.status != 0:
+        sys.exit(f"{name} ended with {outcome.status}:\n{outcome.output}")
+    said = {}
+    for check in CHECKS:
+        done = subprocess.run([options.run_reader, "check", check, directory, "--json"], stdout=subprocess.PIPE, check=False)
+        verdict = json.loads(done.stdout)["verdicts"][0]
+        said[check] = (verdict["status"], [finding["title"] for finding in verdict["findings"]])
+    return said
+
+
+def row(case, said, expected, problems):
+    name, check, words = case
+    found = [(by, title) for by, (_, titles) in said.items() for title in titles]
+    for by, title in found:
+        if not any(by == other[1] and other[2] in title for other in expected):
+            problems.append(f"{name}: {by} says: {title}")
+    if not check:
+        # Silent for having looked, and not for want of data.
+        problems += [f"{name}: {by} is {status}" for by, (status, _) in said.items() if status != "pass"]
+        return f"| {name} (no fault) | | {'**found**' if found else 'silent'} | |"
+    title = next((title for title in said[check][1] if words in title), None)
+    if title is None or said[check][0] != "fail":
+        problems.append(f"{name}: expected '{words}' of {check}, found {said}")
+    return f"| {name} | {check} | {'yes' if title else '**no**'} | {title or ''} |"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("--python", "--shim", "--run-reader"):
+        parser.add_argument(name, required=True)
+    parser.add_argument("--write", help="page of the documentation")
+    options = parser.parse_args()
+    code = "import json, rows; print(json.dumps([[c[0], type(c[1]).__name__, *c[2:]] for c in rows.CASES]))"
+    listed = json.loads(subprocess.run([options.python, "-c", code], cwd=cases.FOLDER, stdout=subprocess.PIPE, check=True).stdout)
+    kinds = {kind: name for name, kind, _, _ in listed}
+    page, problems = PAGE, []
+    with tempfile.TemporaryDirectory(prefix="plumbline-rows-") as folder, ThreadPoolExecutor(2) as pool:
+        runs = dict(zip(kinds, pool.map(lambda name: said_of(options, name, folder), kinds.values())))
+    for name, kind, check, words in listed:
+        # Two faults of one training are told apart by their checks.
+        expected = [(other[0], other[2], other[3]) for other in listed if other[1] == kind and other[2]]
+        page += row((name, check, words), runs[kind], expected, problems) + "\n"
+    print(page)
+    if options.write:
+        with open(options.write, "w", encoding="utf-8") as file:
+            file.write(page)
+    print("\n".join(problems))
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
