@@ -88,6 +88,35 @@ std::vector<ClipCall> clip_calls(const reader::RunCaptures& captures, const std:
   return calls;
 }
 
+std::vector<ClipCall> clips_by_hand(const reader::RunCaptures& captures, const std::vector<CapturedStep>& steps,
+                                    const std::vector<ClipCall>& calls) {
+  std::map<const Capture*, const CapturedStep*> by_note;
+  for (const CapturedStep& step : steps) by_note[step.note] = &step;
+  for (const ClipCall& call : calls) by_note.erase(call.step->note);
+  std::vector<ClipCall> found;
+  for (const reader::CaptureFile& file : captures.files()) {
+    std::map<std::string, const Capture*> left;  // by the last backward()
+    for (const Capture& capture : file.captures()) {
+      if (capture.probe == "grad.backward") left[capture.name] = &capture;
+      if (capture.probe != "optimizer.step") continue;
+      const auto at = by_note.find(&capture);
+      if (at == by_note.end()) continue;
+      ClipCall call;
+      call.rank = capture.rank;
+      call.note = &capture;
+      call.step = at->second;
+      call.max_norm = std::nan("");
+      for (const CapturedParameter& parameter : call.step->parameters) {
+        const auto grad = left.find(parameter.name);
+        if (grad == left.end() || grad->second->step != capture.step) continue;
+        call.before.insert(*grad);
+      }
+      found.push_back(std::move(call));
+    }
+  }
+  return found;
+}
+
 std::optional<double> factor_between(CaptureLoader& loader, const Capture* before, const Capture* after) {
   if (before == nullptr || after == nullptr || before->indices != after->indices) return std::nullopt;
   const std::vector<double> x = loader.values(before);

@@ -34,22 +34,44 @@ class Judge {
  public:
   Judge(CaptureLoader& loader, const std::vector<const ClipCall*>& calls, Observations& into,
         std::set<std::string>& remarks)
-      : loader_(loader), calls_(calls), first_(*calls.front()), into_(into), remarks_(remarks) {}
+      : loader_(loader),
+        calls_(calls),
+        first_(*calls.front()),
+        into_(into),
+        remarks_(remarks),
+        max_norm_(first_.max_norm) {}
+
+  // Shards of one gradient get one factor, whatever it comes from; more cannot be said without max_norm.
+  void run_by_hand() {
+    const ClipBlocks blocks = clip_blocks(loader_, calls_);
+    if (!blocks.sharded || blocks.apart || !blocks.unreduced.empty()) return;
+    take_factors(blocks);
+    if (factors_.size() < calls_.size() || alike(factors_)) return;
+    // Clipped by the norm of its own part, each is left with max_norm.
+    std::map<int, double> left;
+    for (const auto& [rank, factor] : factors_) {
+      if (locals_.contains(rank) && factor < 1) left[rank] = factor * locals_[rank];
+    }
+    if (left.empty() || !alike(left)) {
+      report("gradient factor", blocks.shared_name,
+             fmt::format("has its gradient multiplied by another factor per rank ({}), though the ranks hold shards of "
+                         "one gradient",
+                         by_rank(factors_)),
+             {}, "look at what happens to gradients between backward() and the step");
+      return;
+    }
+    max_norm_ = left.begin()->second;
+    differs_by_rank(blocks);
+  }
 
   void run() {
-    if (!one_max_norm() || !(first_.max_norm > 0)) return;
+    if (!one_max_norm() || !(max_norm_ > 0)) return;
     const ClipBlocks blocks = clip_blocks(loader_, calls_);
     if (!blocks.unreduced.empty()) {
       before_reduction(blocks);
       return;
     }
-    for (const ClipCall* call : calls_) {
-      const auto factor = clip_factor(loader_, *call);
-      if (!factor) continue;
-      factors_[call->rank] = *factor;
-      if (blocks.local_norms.contains(call->rank)) locals_[call->rank] = blocks.local_norms.at(call->rank);
-      tolerance_ = std::max(tolerance_, clip_tolerance(*call));
-    }
+    take_factors(blocks);
     if (factors_.empty()) return;
     if (blocks.apart) {
       parts_of_what(blocks);
@@ -61,6 +83,16 @@ class Judge {
   }
 
  private:
+  void take_factors(const ClipBlocks& blocks) {
+    for (const ClipCall* call : calls_) {
+      const auto factor = clip_factor(loader_, *call);
+      if (!factor) continue;
+      factors_[call->rank] = *factor;
+      if (blocks.local_norms.contains(call->rank)) locals_[call->rank] = blocks.local_norms.at(call->rank);
+      tolerance_ = std::max(tolerance_, clip_tolerance(*call));
+    }
+  }
+
   bool close(double a, double b) const { return std::fabs(a - b) <= tolerance_ * std::max(std::fabs(a), std::fabs(b)); }
   bool alike(const std::map<int, double>& values) const {
     return std::all_of(values.begin(), values.end(),
@@ -82,7 +114,7 @@ class Judge {
   bool by_own_norm() const {
     return std::all_of(factors_.begin(), factors_.end(), [&](const auto& one) {
       const auto local = locals_.find(one.first);
-      return local != locals_.end() && close(one.second, coefficient(first_.max_norm, local->second));
+      return local != locals_.end() && close(one.second, coefficient(max_norm_, local->second));
     });
   }
 
@@ -105,11 +137,11 @@ class Judge {
     if (blocks.norm) {
       const Applied applied = blocks.applied(factors_, first_.norm_type);
       words += fmt::format("; global norm {:.4g}, applied norm {:.4g} {} max_norm {:g}", *blocks.norm, applied.norm,
-                           applied.norm > first_.max_norm * (1 + tolerance_) ? ">" : "<=", first_.max_norm);
+                           applied.norm > max_norm_ * (1 + tolerance_) ? ">" : "<=", max_norm_);
       details.push_back(
           fmt::format("the coefficient for all is {:.4g}; as it was clipped, the gradient has another "
                       "direction too: cosine {:.3f}",
-                      coefficient(first_.max_norm, *blocks.norm), applied.cosine));
+                      coefficient(max_norm_, *blocks.norm), applied.cosine));
     }
     report("clip coefficient", blocks.shared_name, words, details,
            "compute the norm over the shards of all ranks: clip_grad_norm_ of DTensors, or the method clip_grad_norm_ "
@@ -117,15 +149,15 @@ class Judge {
   }
 
   void against(double norm, const ClipBlocks& blocks) {
-    const double expected = coefficient(first_.max_norm, norm);
+    const double expected = coefficient(max_norm_, norm);
     const double factor = factors_.begin()->second;
     if (!std::isfinite(norm) || close(factor, expected)) return;
     std::string words;
     if (close(factor, 1)) {
-      words = fmt::format("gradients of norm {:.4g} are not clipped, though max_norm is {:g}", norm, first_.max_norm);
+      words = fmt::format("gradients of norm {:.4g} are not clipped, though max_norm is {:g}", norm, max_norm_);
     } else {
       words = fmt::format("gradients are clipped by {:.4g}, though norm {:.4g} and max_norm {:g} give {:.4g}", factor,
-                          norm, first_.max_norm, expected);
+                          norm, max_norm_, expected);
     }
     std::vector<std::string> details{fmt::format("applied norm {:.4g}", factor * norm)};
     if (const std::string cause = cause_of(factor, norm, blocks); !cause.empty())
@@ -134,7 +166,7 @@ class Judge {
   }
 
   std::string cause_of(double factor, double norm, const ClipBlocks& blocks) const {
-    const auto gives = [&](double other) { return close(factor, coefficient(first_.max_norm, other)); };
+    const auto gives = [&](double other) { return close(factor, coefficient(max_norm_, other)); };
     for (const auto& [rank, local] : locals_) {
       if (gives(local)) return fmt::format("it is what the norm of rank {}'s own part gives, {:.4g}", rank, local);
     }
@@ -222,22 +254,31 @@ class Judge {
   const ClipCall& first_;
   Observations& into_;
   std::set<std::string>& remarks_;
+  double max_norm_;
   std::map<int, double> factors_;
   std::map<int, double> locals_;
   double tolerance_ = 0;
 };
+
+// The same call on all ranks.
+std::vector<std::vector<const ClipCall*>> of_all_ranks(const std::vector<ClipCall>& calls) {
+  std::map<std::tuple<std::int64_t, std::int64_t, std::size_t>, std::vector<const ClipCall*>> together;
+  for (const ClipCall& call : calls) {
+    if (!call.before.empty()) together[{call.step->ordinal, call.step->step, call.index}].push_back(&call);
+  }
+  std::vector<std::vector<const ClipCall*>> result;
+  for (auto& [place, of_ranks] : together) result.push_back(std::move(of_ranks));
+  return result;
+}
 
 }  // namespace
 
 void examine_clipping(const Subject& subject, CaptureLoader& loader, const std::vector<CapturedStep>& steps,
                       Observations& into, std::set<std::string>& remarks) {
   const std::vector<ClipCall> calls = clip_calls(subject.captures(), steps);
-  // The same call on all ranks.
-  std::map<std::tuple<std::int64_t, std::int64_t, std::size_t>, std::vector<const ClipCall*>> together;
-  for (const ClipCall& call : calls) {
-    if (!call.before.empty()) together[{call.step->ordinal, call.step->step, call.index}].push_back(&call);
-  }
-  for (const auto& [place, of_ranks] : together) Judge(loader, of_ranks, into, remarks).run();
+  for (const auto& of_ranks : of_all_ranks(calls)) Judge(loader, of_ranks, into, remarks).run();
+  const std::vector<ClipCall> by_hand = clips_by_hand(subject.captures(), steps, calls);
+  for (const auto& of_ranks : of_all_ranks(by_hand)) Judge(loader, of_ranks, into, remarks).run_by_hand();
 }
 
 }  // namespace plumbline::checks

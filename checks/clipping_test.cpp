@@ -24,6 +24,7 @@ struct Rank {
   double max_norm = 1;
   std::vector<float> used{};  // empty: `before` times the factor
   float weight = 1;           // value of the parameter
+  bool by_hand = false;       // no call of a function is seen
 };
 
 enum class Placed { kSharded, kReplicated, kUnknown };
@@ -67,10 +68,12 @@ class ClippedRun {
       for (const float value : rank.before) used.push_back(value * static_cast<float>(rank.factor));
     }
     CaptureJob job(directory_.path(), number);
-    job.tensor("grad.before_clip", "weight", 0, Dtype::kFloat32, {count}, bytes_of(rank.before), place);
-    job.note("clip", "clip_grad_norm_", 0,
-             R"({"max_norm":)" + std::to_string(rank.max_norm) + R"(,"norm_type":)" + norm_type +
-                 R"(,"total_norm":1e9,"params":["weight"]})");
+    const std::string probe = rank.by_hand ? "grad.backward" : "grad.before_clip";
+    job.tensor(probe, "weight", 0, Dtype::kFloat32, {count}, bytes_of(rank.before), place);
+    if (!rank.by_hand)
+      job.note("clip", "clip_grad_norm_", 0,
+               R"({"max_norm":)" + std::to_string(rank.max_norm) + R"(,"norm_type":)" + norm_type +
+                   R"(,"total_norm":1e9,"params":["weight"]})");
     job.step_note(0, "SGD", {R"({"settings":{"lr":0.1},"params":["weight"]})"});
     const std::vector<float> weights(count, rank.weight);
     job.tensor("grad", "weight", 0, Dtype::kFloat32, {count}, bytes_of(used), place);
@@ -104,6 +107,36 @@ TEST(ClippingTest, ShardsClippedEachByItsOwnNorm) {
   EXPECT_NE(findings[0].details[1].find("for all is 0.2"), std::string::npos);
   EXPECT_NE(findings[0].details[1].find("cosine 0.990"), std::string::npos);
   EXPECT_FALSE(findings[0].evidence.empty());
+}
+
+Rank by_hand(std::vector<float> left, double factor, std::vector<float> used = {}) {
+  return {.before = std::move(left), .factor = factor, .used = std::move(used), .by_hand = true};
+}
+
+TEST(ClippingTest, ShardsScaledByHand) {
+  ClippedRun run({by_hand({3}, 1.0 / 3), by_hand({4}, 1.0 / 4)});
+  EXPECT_EQ(
+      only_title(run),
+      "step 0, ranks 0,1: weight has a clip coefficient that differs per rank (0.3333 on rank 0, 0.25 on rank 1), "
+      "though the ranks hold shards of one gradient; global norm 5, applied norm 1.414 > max_norm 1");
+  EXPECT_EQ(first_detail(run), "each rank clips by the norm of its own shards: 3 on rank 0, 4 on rank 1");
+  ClippedRun other({by_hand({3}, 0.5), by_hand({4}, 0.25)});
+  EXPECT_EQ(
+      only_title(other),
+      "step 0, ranks 0,1: weight has its gradient multiplied by another factor per rank (0.5 on rank 0, 0.25 on rank "
+      "1), though the ranks hold shards of one gradient");
+}
+
+// One factor may come from any norm; copies are reduced, or come to the check of replicas.
+TEST(ClippingTest, WhatIsDoneByHandAlikeIsSilent) {
+  ClippedRun run({by_hand({3}, 0.1), by_hand({4}, 0.1)});
+  EXPECT_TRUE(run.findings().empty());
+  ClippedRun not_at_all({by_hand({3}, 1), by_hand({4}, 1)});
+  EXPECT_TRUE(not_at_all.findings().empty());
+  ClippedRun averaged({by_hand({3, 1}, 1, {2, 2}), by_hand({1, 3}, 1, {2, 2})}, Placed::kReplicated);
+  EXPECT_TRUE(averaged.findings().empty());
+  ClippedRun one_rank_alone({by_hand({3, 1}, 1, {1, 1}), by_hand({1, 3}, 0.5)});
+  EXPECT_TRUE(one_rank_alone.findings().empty()) << "what the first did was no multiplication";
 }
 
 // The norm that the function returned is not looked at: a job may log a local one and clip rightly.

@@ -78,4 +78,12 @@ Detail Detail::object(std::string_view key) const {
   return Detail(std::move(node));
 }
 
+std::vector<Detail> Detail::objects(std::string_view key) const {
+  std::vector<Detail> result;
+  const auto* found = node_->at(key);
+  if (found == nullptr || !found->is_array()) return result;
+  for (const auto& one : *found) result.push_back(Detail(std::make_unique<Node>(Node{one})));
+  return result;
+}
+
 }  // namespace plumbline::checks

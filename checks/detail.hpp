@@ -25,6 +25,7 @@ class Detail {
   // A number is null where the list has something else.
   std::vector<std::optional<double>> numbers(std::string_view key) const;
   Detail object(std::string_view key) const;
+  std::vector<Detail> objects(std::string_view key) const;  // of a list
 
  private:
   struct Node;

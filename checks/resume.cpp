@@ -43,20 +43,25 @@ class ResumeCheck {
 
  private:
   // Whole parts, such as "scaler", that the resumed state lacks: one finding each, and no more about what is in them.
+  // Of moments alone, as in what a load captured, there is more to tell.
   void find_missing_parts() {
     std::map<std::string, std::size_t> parts;
     std::set<std::string> mine;
+    std::set<std::string> more_than_moments;
     for (const Tensor& tensor : subject_.tensors) mine.insert(top_of(tensor.name));
     for (const reader::NamedValue& one : subject_.values) mine.insert(top_of(one.name));
     for (const Tensor& tensor : reference_.tensors) {
       if (tensor.section_size != 0 && mine.count(top_of(tensor.name)) == 0) ++parts[top_of(tensor.name)];
+      if (!state_key(tensor.name)) more_than_moments.insert(top_of(tensor.name));
     }
     for (const reader::NamedValue& one : reference_.values) {
       const bool nested = one.name.find('.') != std::string::npos;
       if (nested && mine.count(top_of(one.name)) == 0 && part_of_value(one.name) != Part::kOther)
         ++parts[top_of(one.name)];
+      if (!state_key(one.name)) more_than_moments.insert(top_of(one.name));
     }
     for (const auto& [part, count] : parts) {
+      if (!more_than_moments.contains(part)) continue;
       missing_.insert(part);
       findings_.push_back(
           fault(fmt::format("{} is not in the resumed state; the file has {} of it", part, count_of(count, "value")),
@@ -156,8 +161,9 @@ class ResumeCheck {
   }
 
   std::string pass_words() const {
-    return fmt::format("{} and {} of the saved state are there again, bit for bit",
-                       count_of(reference_.tensors.size(), "tensor"), count_of(reference_.values.size(), "value"));
+    std::string words = count_of(reference_.tensors.size(), "tensor");
+    if (!reference_.values.empty()) words += " and " + count_of(reference_.values.size(), "value");
+    return words + " of the saved state are there again, bit for bit";
   }
 
   const Checkpoint& subject_;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -20,6 +21,7 @@ using reader::DType;
 using reader::Tensor;
 
 constexpr std::size_t kMostDetails = 12;
+constexpr std::array<double, 2> kUsualBetas = {0.9, 0.999};
 
 // A step counter: a tensor of one element, or a plain number.
 struct Counter {
@@ -102,13 +104,34 @@ class MomentCheck {
     return std::all_of(tensor.bytes.begin(), tensor.bytes.end(), [](std::byte one) { return one == std::byte{0}; });
   }
 
-  double beta(std::size_t index, double otherwise) const {
-    for (const reader::NamedValue& one : reference_.values) {
+  // The betas of all groups: pairs that differ, in the order of the groups.
+  static std::vector<std::array<double, 2>> betas_in(const Checkpoint& state) {
+    std::map<std::pair<std::string, std::size_t>, std::array<double, 2>> groups;
+    for (const reader::NamedValue& one : state.values) {
       const auto field = group_field(one.name);
-      if (!field || field->field != "betas." + std::to_string(index)) continue;
-      return number_of(one.value).value_or(otherwise);
+      if (!field || !field->field.starts_with("betas.")) continue;
+      const std::size_t index = field->field == "betas.0" ? 0 : 1;
+      auto& group = groups.try_emplace({std::string(field->optimizer), field->group}, kUsualBetas).first->second;
+      group[index] = number_of(one.value).value_or(group[index]);
     }
-    return otherwise;
+    std::vector<std::array<double, 2>> different;
+    for (const auto& [place, betas] : groups) {
+      if (std::find(different.begin(), different.end(), betas) == different.end()) different.push_back(betas);
+    }
+    return different;
+  }
+
+  // What the first update is times the right one, by the betas of the groups.
+  std::string update_ratios(double saved, double resumed) const {
+    std::vector<std::array<double, 2>> betas = betas_in(reference_);
+    if (betas.empty()) betas = betas_in(subject_);
+    if (betas.empty()) betas.push_back(kUsualBetas);
+    std::string words;
+    for (std::size_t i = 0; i < betas.size(); ++i) {
+      words += i == 0 ? "" : i + 1 == betas.size() ? " or " : ", ";
+      words += fmt::format("{:.3f}", update_ratio(saved, resumed, betas[i][0], betas[i][1]));
+    }
+    return words;
   }
 
   double most(const std::map<std::string, Counter>& counters) const {
@@ -176,8 +199,8 @@ class MomentCheck {
     }
     std::string words = fmt::format("step is {:.0f} after the resume, {:.0f} at the save", mine.value, theirs.value);
     if (keys_.count("exp_avg_sq") != 0) {
-      words += fmt::format("; with the moments kept, the first update is {:.3f} times the right one",
-                           update_ratio(theirs.value, mine.value, beta(0, 0.9), beta(1, 0.999)));
+      words += fmt::format("; with the moments kept, the first update is {} times the right one",
+                           update_ratios(theirs.value, mine.value));
     }
     return words;
   }

@@ -1,11 +1,13 @@
 #include "checks/resume_steps.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "checks/replica_sets.hpp"
 #include "checks/words.hpp"
@@ -199,23 +201,66 @@ class StepsCheck {
     return words;
   }
 
-  // How large the updates are next to the reference's: the middle one of the elements' ratios.
-  std::string update_sizes(const CapturedStep& mine, const CapturedStep& theirs) {
-    std::vector<double> ratios;
+  // How large the updates are next to the reference's: the middle one of the elements' ratios, by the groups' betas.
+  std::vector<std::string> update_sizes(const CapturedStep& mine, const CapturedStep& theirs) {
+    struct Sizes {
+      std::set<std::size_t> groups;
+      std::vector<double> ratios;
+    };
+    std::map<std::pair<double, double>, Sizes> by_betas;
     for (const CapturedParameter& one : mine.parameters) {
       const CapturedParameter* other = theirs.find(one.name);
       if (other == nullptr || !one.complete() || !other->complete()) continue;
+      const RuleSettings settings = settings_of(mine, one);
+      Sizes& sizes = by_betas[{settings.beta1, settings.beta2}];
+      sizes.groups.insert(one.group);
       const std::vector<double> a = update(resumed_.loader, one);
       const std::vector<double> b = update(reference_.loader, *other);
       for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-        if (b[i] != 0) ratios.push_back(a[i] / b[i]);
+        if (b[i] != 0) sizes.ratios.push_back(a[i] / b[i]);
       }
     }
-    if (ratios.empty()) return {};
-    const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
-    std::nth_element(ratios.begin(), middle, ratios.end());
-    return fmt::format("the update is {:.3f} times the reference's (the middle one of {} elements)", *middle,
-                       ratios.size());
+    std::vector<std::string> words;
+    for (auto& [betas, sizes] : by_betas) {
+      std::vector<double>& ratios = sizes.ratios;
+      if (ratios.empty()) continue;
+      const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
+      std::nth_element(ratios.begin(), middle, ratios.end());
+      const std::string where =
+          by_betas.size() > 1 ? fmt::format(" of group {} (beta2 {:g})", fmt::join(sizes.groups, ","), betas.second)
+                              : "";
+      words.push_back(fmt::format("the update{} is {:.3f} times the reference's (the middle one of {} elements)", where,
+                                  *middle, ratios.size()));
+    }
+    return words;
+  }
+
+  static RuleSettings settings_of(const CapturedStep& step, const CapturedParameter& parameter) {
+    return parameter.group < step.groups.size() ? step.groups[parameter.group].settings : RuleSettings{};
+  }
+
+  // Adam's first update out of an empty state, decay aside: nine in ten elements move by the learning rate.
+  bool moves_by_sign(const CapturedStep& mine) {
+    std::size_t all = 0;
+    std::size_t by_sign = 0;
+    for (const CapturedParameter& one : mine.parameters) {
+      if (!one.complete() || one.grad == nullptr) continue;
+      const RuleSettings settings = settings_of(mine, one);
+      const RawTensor raw = resumed_.loader.load(one.grad);
+      const RawTensor from = resumed_.loader.load(one.param.before);
+      std::vector<double> grad, before;
+      raw.decode(0, raw.count(), grad);
+      from.decode(0, from.count(), before);
+      const std::vector<double> moved = update(resumed_.loader, one);
+      if (grad.size() != moved.size()) continue;
+      for (std::size_t i = 0; i < grad.size(); ++i) {
+        if (grad[i] == 0) continue;
+        const double by_rate = moved[i] + settings.lr * settings.weight_decay * before[i];
+        ++all;
+        by_sign += std::abs(by_rate + std::copysign(settings.lr, grad[i])) < 0.01 * settings.lr ? 1U : 0U;
+      }
+    }
+    return all > 0 && by_sign * 10 >= all * 9;
   }
 
   static std::vector<double> update(CaptureLoader& loader, const CapturedParameter& one) {
@@ -253,16 +298,18 @@ class StepsCheck {
                         names,
                         {}};
     if (auto keys = different_state(mine, theirs, details); !keys.empty()) {
-      if (std::string sizes = update_sizes(mine, theirs); !sizes.empty()) details.push_back(std::move(sizes));
-      return Difference{"goes on from another state of the optimizer", "load the optimizer's state dict", keys,
-                        details};
+      for (std::string& sizes : update_sizes(mine, theirs)) details.push_back(std::move(sizes));
+      const bool fresh = std::find(keys.begin(), keys.end(), "exp_avg_sq") != keys.end() && moves_by_sign(mine);
+      return Difference{fmt::format("goes on from another state of the optimizer{}",
+                                    fresh ? ": its first update is lr·sign(g), as of a new one" : ""),
+                        "load the optimizer's state dict", keys, details};
     }
     if (auto words = different_settings(mine, theirs); !words.empty())
       return Difference{
           "uses other settings: " + words.front(), "restore the schedule, and step it as often", {}, words};
     if (auto names = different_parameters(mine, theirs, [](const auto& one) { return one.param.after; });
         !names.empty()) {
-      if (std::string sizes = update_sizes(mine, theirs); !sizes.empty()) details.push_back(std::move(sizes));
+      for (std::string& sizes : update_sizes(mine, theirs)) details.push_back(std::move(sizes));
       return Difference{"updates otherwise, though gradients, state and settings are the same",
                         "look for settings or kernels that differ between the runs", names, details};
     }

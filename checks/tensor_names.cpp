@@ -14,21 +14,11 @@ namespace {
 using reader::Tensor;
 using Tensors = std::vector<const Tensor*>;
 
-// Of FSDP, torch.compile and activation checkpointing, anywhere in a name.
+// Anywhere in a name.
 constexpr std::array<std::string_view, 3> kWrappers = {"_fsdp_wrapped_module.", "_orig_mod.",
                                                        "_checkpoint_wrapped_module."};
 constexpr std::size_t kMostPrefixes = 24;
 constexpr std::size_t kMostComponents = 3;
-
-std::string unwrapped(std::string_view name) {
-  std::string result(name);
-  for (const std::string_view wrapper : kWrappers) {
-    for (std::size_t at = result.find(wrapper); at != std::string::npos; at = result.find(wrapper)) {
-      result.erase(at, wrapper.size());
-    }
-  }
-  return result;
-}
 
 // Beginnings of names up to a dot, the most frequent first.
 std::vector<std::string> prefixes_of(const std::vector<std::string>& names) {
@@ -101,6 +91,16 @@ bool is_model_section(std::string_view section) {
 }
 
 }  // namespace
+
+std::string unwrapped(std::string_view name) {
+  std::string result(name);
+  for (const std::string_view wrapper : kWrappers) {
+    for (std::size_t at = result.find(wrapper); at != std::string::npos; at = result.find(wrapper)) {
+      result.erase(at, wrapper.size());
+    }
+  }
+  return result;
+}
 
 NameMatch match_names(const Tensors& subject, const Tensors& reference) {
   NameMatch match;

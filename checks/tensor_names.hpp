@@ -30,6 +30,9 @@ NameMatch match_names(const std::vector<const reader::Tensor*>& subject,
 // "the reference's keys start with "model.", the subject's do not"; empty when names are alike.
 std::string prefix_words(const NameMatch& match, std::string_view subject, std::string_view reference);
 
+// Without the names that wrappers put in: FSDP, torch.compile and activation checkpointing.
+std::string unwrapped(std::string_view name);
+
 // The model's parameters among all that was saved: what lies at the top, else in a dictionary that is called like a
 // model.
 std::vector<const reader::Tensor*> parameters_of(const reader::Checkpoint& checkpoint);

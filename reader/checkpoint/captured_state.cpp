@@ -1,5 +1,6 @@
 #include "reader/checkpoint/captured_state.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -198,6 +199,67 @@ std::vector<const Capture*> all_of(const RunCaptures& captures, std::string_view
   return result;
 }
 
+// A field of the JSON object that a capture carries, as it stands there: a text without its quotes, or a number.
+std::string field_in(const Capture& capture, std::string_view name) {
+  const std::string key = "\"" + std::string(name) + "\":";
+  std::size_t at = capture.detail.find(key);
+  if (at == std::string::npos) return {};
+  at += key.size();
+  const bool text = at < capture.detail.size() && capture.detail[at] == '"';
+  if (text) ++at;
+  std::size_t end = at;
+  while (end < capture.detail.size() && capture.detail[end] != (text ? '"' : ',') && capture.detail[end] != '}') {
+    end += text && capture.detail[end] == '\\' ? 2 : 1;
+  }
+  return capture.detail.substr(at, end - at);
+}
+
+std::string path_in(const Capture& capture) { return field_in(capture, "path"); }
+
+// What captures of a load or a save are called in a state.
+class StateNames {
+ public:
+  StateNames(const std::vector<const Capture*>& all, std::string prefix) : prefix_(std::move(prefix)) {
+    for (const Capture* one : all) {
+      if (is_parameter(*one)) continue;
+      names_[{one->rank, numbered(*one)}].insert(one->name);
+    }
+  }
+
+  Placed placed(const Capture& capture) const {
+    if (is_parameter(capture)) return {&capture, capture.name, 0};
+    const std::string section = owner(capture) + ".";
+    return {&capture, section + key(capture), section.size()};
+  }
+
+ private:
+  bool is_parameter(const Capture& capture) const { return capture.probe == prefix_ + "param"; }
+
+  std::string key(const Capture& capture) const { return capture.probe.substr((prefix_ + "optimizer.").size()); }
+
+  // A save has the names of the saved dictionary, "optimizer.state.3"; a load those of the parameters, with their
+  // numbers beside them. FSDP1's flat parameters have several names each.
+  std::string owner(const Capture& capture) const {
+    if (prefix_ == "save.") return capture.name;
+    const auto found = names_.find({capture.rank, numbered(capture)});
+    const bool one = found != names_.end() && found->second.size() == 1;
+    const std::string index = field_in(capture, "index");
+    return owner_prefix(capture) + (one && !index.empty() ? index : capture.name);
+  }
+
+  static std::string owner_prefix(const Capture& capture) {
+    const std::string optimizer = field_in(capture, "optimizer");
+    return "optimizer" + (optimizer == "0" ? std::string() : optimizer) + ".state.";
+  }
+
+  std::string numbered(const Capture& capture) const {
+    return owner_prefix(capture) + field_in(capture, "index") + "." + key(capture);
+  }
+
+  std::string prefix_;
+  std::map<std::pair<int, std::string>, std::set<std::string>> names_;
+};
+
 std::string path_of(const RunCaptures& captures) {
   return captures.files().empty() ? std::string() : captures.files().front().path();
 }
@@ -212,22 +274,31 @@ std::vector<CapturedState> loaded_parameters(RunCaptures& captures) {
   return builder.states();
 }
 
-std::vector<CapturedState> captured_states(RunCaptures& captures, std::string_view verb) {
-  const std::string loads(verb);
-  StateBuilder builder(captures, "what was captured of the last " + loads, path_of(captures));
-  constexpr std::string_view kModel = "model.";
-  for (const Capture* one : all_of(captures, loads + ".param")) {
-    builder.add({one, std::string(kModel) + one->name, kModel.size()});
-  }
-  const std::string prefix = loads + ".optimizer.";
+std::vector<CapturedState> captured_states(RunCaptures& captures, std::string_view verb,
+                                           const std::set<std::string>& paths) {
+  const std::string prefix = std::string(verb) + ".";
+  std::vector<const Capture*> all;
   for (const std::string& probe : captures.probes()) {
-    if (!probe.starts_with(prefix)) continue;
-    for (const Capture* one : all_of(captures, probe)) {
-      const std::string section = "optimizer.state." + one->name + ".";
-      builder.add({one, section + probe.substr(prefix.size()), section.size()});
+    if (probe == prefix + "param" || probe.starts_with(prefix + "optimizer.")) {
+      const auto some = all_of(captures, probe);
+      all.insert(all.end(), some.begin(), some.end());
     }
   }
+  const bool by_path =
+      std::any_of(all.begin(), all.end(), [&](const Capture* one) { return paths.contains(path_in(*one)); });
+  if (by_path) std::erase_if(all, [&](const Capture* one) { return !paths.contains(path_in(*one)); });
+  StateBuilder builder(captures, "what was captured of the last " + std::string(verb), path_of(captures));
+  const StateNames names(all, prefix);
+  for (const Capture* one : all) builder.add(names.placed(*one));
   return builder.states();
+}
+
+std::set<std::string> loaded_paths(const RunCaptures& captures) {
+  std::set<std::string> paths;
+  for (const Capture* note : all_of(captures, "load.note")) {
+    if (std::string path = path_in(*note); !path.empty()) paths.insert(std::move(path));
+  }
+  return paths;
 }
 
 }  // namespace plumbline::reader

@@ -7,6 +7,7 @@
 // from all ranks where their elements were captured; such states have no rank.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +28,13 @@ struct CapturedState {
 // captured, what the loads wrote. Empty when neither was.
 std::vector<CapturedState> loaded_parameters(RunCaptures& captures);
 
-// What was loaded ("load") or saved ("save") last: parameters as "model.<name>", optimizer state as
-// "optimizer.state.<parameter>.<key>".
-std::vector<CapturedState> captured_states(RunCaptures& captures, std::string_view verb);
+// What was loaded ("load") or saved ("save") last: tensors by the names that the job gave them, optimizer state by the
+// number of its parameter, as in a state_dict: "optimizer.state.3.exp_avg". Of the files at `paths` only, where any of
+// those was captured: a run may save often, and into several files at once.
+std::vector<CapturedState> captured_states(RunCaptures& captures, std::string_view verb,
+                                           const std::set<std::string>& paths = {});
+
+// The files that the run loaded from, as JSON has their paths.
+std::set<std::string> loaded_paths(const RunCaptures& captures);
 
 }  // namespace plumbline::reader

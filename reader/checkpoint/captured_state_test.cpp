@@ -23,6 +23,7 @@ struct Captured {
   CaptureAmount amount = CaptureAmount::kFull;
   std::vector<std::uint64_t> indices = {};
   std::int64_t step = 0;
+  std::string detail = {};
 };
 
 class CapturedStateTest : public ::testing::Test {
@@ -40,6 +41,7 @@ class CapturedStateTest : public ::testing::Test {
       row.probe = one.probe.c_str();
       row.name = one.name.c_str();
       row.step = one.step;
+      row.detail = one.detail.c_str();
       row.dtype = Dtype::kFloat32;
       row.amount = one.amount;
       row.shape = one.shape.data();
@@ -143,17 +145,60 @@ TEST_F(CapturedStateTest, SamplesAndDigests) {
   EXPECT_EQ(hashed->digest->hash, 77U);
 }
 
+Captured of_file(std::string probe, std::string name, float value, std::string detail) {
+  return {std::move(probe), std::move(name), {value}, {1}, {}, {}, CaptureAmount::kFull, {}, 5, std::move(detail)};
+}
+
 TEST_F(CapturedStateTest, StatesThatWereSaved) {
-  rank(0, {{"save.param", "w", {1}, {1}, {}, {}, CaptureAmount::kFull, {}, 5},
-           {"save.optimizer.exp_avg", "w", {2}, {1}, {}, {}, CaptureAmount::kFull, {}, 5}});
+  rank(0, {of_file("save.param", "model.w", 1, ""), of_file("save.optimizer.exp_avg", "optimizer.state.0", 2, "")});
   RunCaptures captures = open();
   const auto states = captured_states(captures, "save");
   ASSERT_EQ(states.size(), 1U);
   EXPECT_NE(states[0].state.find("model.w"), nullptr);
-  const Tensor* moment = states[0].state.find("optimizer.state.w.exp_avg");
+  const Tensor* moment = states[0].state.find("optimizer.state.0.exp_avg");
   ASSERT_NE(moment, nullptr);
   EXPECT_EQ(moment->key(), "exp_avg");
   EXPECT_TRUE(captured_states(captures, "load").empty());
+}
+
+TEST_F(CapturedStateTest, LoadedOptimizersGoByTheNumbersOfTheirParameters) {
+  rank(0, {of_file("load.optimizer.exp_avg", "up.weight", 1, R"({"path":"a","optimizer":0,"index":0})"),
+           of_file("load.optimizer.exp_avg", "up.bias", 2, R"({"path":"a","optimizer":0,"index":1})"),
+           of_file("load.optimizer.exp_avg", "norm.bias", 3, R"({"path":"a","optimizer":1,"index":0})")});
+  RunCaptures captures = open();
+  const auto states = captured_states(captures, "load");
+  ASSERT_EQ(states.size(), 1U);
+  for (const auto& [name, value] : {std::pair("optimizer.state.0.exp_avg", 1.0F),
+                                    {"optimizer.state.1.exp_avg", 2.0F},
+                                    {"optimizer1.state.0.exp_avg", 3.0F}}) {
+    const Tensor* tensor = states[0].state.find(name);
+    ASSERT_NE(tensor, nullptr) << name;
+    EXPECT_EQ(values_of(*tensor), std::vector<float>{value});
+  }
+}
+
+// A flat parameter is several of the model's.
+TEST_F(CapturedStateTest, PiecesOfOneParameterKeepTheirNames) {
+  rank(0, {of_file("load.optimizer.exp_avg", "up.weight", 1, R"({"optimizer":0,"index":0})"),
+           of_file("load.optimizer.exp_avg", "up.bias", 2, R"({"optimizer":0,"index":0})")});
+  RunCaptures captures = open();
+  const auto states = captured_states(captures, "load");
+  EXPECT_NE(states.at(0).state.find("optimizer.state.up.weight.exp_avg"), nullptr);
+  EXPECT_NE(states.at(0).state.find("optimizer.state.up.bias.exp_avg"), nullptr);
+}
+
+TEST_F(CapturedStateTest, OfManySavesTheOneThatWasLoaded) {
+  rank(0, {of_file("save.param", "w", 8, R"({"path":"step \"8\".pt","key":"w"})"),
+           of_file("save.param", "w", 9, R"({"path":"step 9.pt","key":"w"})"),
+           of_file("load.note", "torch.load", 0, R"({"path":"step \"8\".pt","values":{}})")});
+  RunCaptures captures = open();
+  const auto value = [&](const std::set<std::string>& paths) {
+    return values_of(*captured_states(captures, "save", paths).at(0).state.find("w")).at(0);
+  };
+  EXPECT_EQ(loaded_paths(captures), std::set<std::string>{R"(step \"8\".pt)"});
+  EXPECT_EQ(value(loaded_paths(captures)), 8);
+  EXPECT_EQ(value({}), 9) << "the last one";
+  EXPECT_EQ(value({"elsewhere.pt"}), 9) << "the files may have been moved";
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "checks/check.hpp"
+#include "checks/loaded_state.hpp"
 #include "checks/resume_steps.hpp"
 #include "checks/state_checks.hpp"
 #include "checks/state_compare.hpp"
@@ -107,6 +108,15 @@ std::vector<reader::CapturedState> named_as_reference(std::vector<reader::Captur
   return states;
 }
 
+// What the loads of a rank wrote against what was saved.
+Verdict check_loads(const reader::RunCaptures& captures, const reader::CapturedState& loads, const Checkpoint& saved) {
+  checks::LoadedState state = checks::as_saved(loads.state, saved);
+  state.subject.values = checks::loaded_betas(captures, loads.rank);
+  Verdict verdict = checks::check_resume({&state.subject, &state.reference});
+  if (!state.unseen.empty()) verdict.reason += "; no load shows " + checks::names_text(state.unseen);
+  return verdict;
+}
+
 // Of what the run itself captured.
 Verdict check_captured(const checks::StateCheck& check, reader::RunCaptures& captures, const StateSources& sources,
                        const Context& context) {
@@ -121,8 +131,9 @@ Verdict check_captured(const checks::StateCheck& check, reader::RunCaptures& cap
   std::vector<checks::RankVerdict> verdicts;
   for (const reader::CapturedState& one : states) {
     const Checkpoint* reference = sources.reference(one.rank);
-    Verdict verdict = reference == nullptr ? without_reference(check, options)
-                                           : check.evaluate({&one.state, reference, sources.before()});
+    Verdict verdict = reference == nullptr     ? without_reference(check, options)
+                      : check.name == "resume" ? check_loads(captures, one, *reference)
+                                               : check.evaluate({&one.state, reference, sources.before()});
     verdict.unknown.insert(verdict.unknown.end(), one.unknown.begin(), one.unknown.end());
     if (!verdict.unknown.empty() && verdict.status == checks::Status::kPass) {
       verdict.status = checks::Status::kInconclusive;
@@ -161,7 +172,7 @@ int run_check(const Context& context) {
     if (wanted) verdicts.push_back(one.evaluate(context.subject));
   }
   reader::RunCaptures& captures = context.subject.captures();
-  StateSources sources(options);
+  StateSources sources(options, loaded_paths(captures));
   if (!sources.complaint().empty()) return complain(context.err, sources.complaint());
   for (const checks::StateCheck& one : checks::state_checks()) {
     const bool wanted = options.check.empty() ? !captures.empty() : options.check == one.name;

@@ -4,7 +4,7 @@
 
 namespace plumbline::tools {
 
-StateSources::StateSources(const Options& options) {
+StateSources::StateSources(const Options& options, const std::set<std::string>& loaded) {
   const std::string path = options.references.empty() ? "" : options.references.front();
   // Another run: what it saved, and its steps.
   std::error_code error;
@@ -12,7 +12,7 @@ StateSources::StateSources(const Options& options) {
     reader::Result<reader::RunCaptures> captures = reader::RunCaptures::open(path);
     if (captures.ok() && !captures->empty()) {
       run_ = std::move(*captures);
-      captured_ = captured_states(*run_, "save");
+      captured_ = captured_states(*run_, "save", loaded);
     } else {
       complaint_ = path + " is a run that captured nothing.";
     }

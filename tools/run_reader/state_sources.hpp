@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,8 @@ namespace plumbline::tools {
 
 class StateSources {
  public:
-  explicit StateSources(const Options& options);
+  // `loaded`: where the run in question loaded from; of a run as reference, what it saved there counts.
+  explicit StateSources(const Options& options, const std::set<std::string>& loaded = {});
 
   // Empty when all that was named could be opened.
   const std::string& complaint() const { return complaint_; }

@@ -167,8 +167,20 @@ def after_module_load(module, state, result):
     flush_captures()
 
 
+LOADED_OPTIMIZERS = []  # weak references, in the order of their first loads
+
+
+def loaded_optimizer_number(optimizer):
+    for number, weak in enumerate(LOADED_OPTIMIZERS):
+        if weak() is optimizer:
+            return number
+    LOADED_OPTIMIZERS.append(weakref.ref(optimizer))
+    return len(LOADED_OPTIMIZERS) - 1
+
+
 def after_optimizer_load(optimizer):
     follower = Follower(len(FOLLOWERS))
+    ordinal = loaded_optimizer_number(optimizer)
     follower.learn(optimizer)
     kind = class_name(optimizer)
     note("load.note", "Optimizer.load_state_dict", {"path": last_path, "class": kind, "groups": settings_of(optimizer)})
@@ -178,7 +190,7 @@ def after_optimizer_load(optimizer):
             if type(value) not in (int, float) and not isinstance(value, loaded("torch").Tensor):
                 continue
             for piece in follower.pieces[id(parameter)]:
-                detail = {"path": last_path, "index": index}
+                detail = {"path": last_path, "optimizer": ordinal, "index": index}
                 place, stretch = piece.place, piece.stretch
                 if is_dtensor(value):
                     place = dtensor_place(value)

@@ -3,6 +3,7 @@
 import atexit
 
 WAITING = []  # of the template: functions whose modules have not been imported
+LATE_CLIPS = ["torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel.clip_grad_norm_"]
 OPERATOR_PROBES = ("input_ids", "logits", "labels", "loss")
 
 
@@ -110,6 +111,14 @@ def before_clip_norm(arguments, keywords):
     return arguments, keywords, note
 
 
+def before_clip_of_module(arguments, keywords):
+    """module.clip_grad_norm_(max_norm, norm_type) of FSDP1, whose gradients are shards."""
+    note = {"names": [], "max_norm": plain(argument(arguments, keywords, 1, "max_norm"))}
+    note["norm_type"] = arguments[2] if len(arguments) > 2 else keywords.get("norm_type", 2.0)
+    run_guarded(take_gradients, list(arguments[0].parameters()), "grad.before_clip", note)
+    return arguments, keywords, note
+
+
 def before_clip_with_norm(arguments, keywords):
     """clip_grads_with_norm_(parameters, max_norm, total_norm): the norm was computed before."""
     arguments, keywords, note = before_clip(arguments, keywords)
@@ -145,6 +154,9 @@ def template_function(probe, path, output, selector):
 
 def place_late_functions():
     """Functions of modules that were imported meanwhile."""
+    for path in list(LATE_CLIPS):
+        if put_stand_in(path, "clip", before_clip_of_module, after_clip):
+            LATE_CLIPS.remove(path)
     if not WAITING:
         return
     for entry in list(WAITING):
