@@ -50,6 +50,7 @@ class LoadCheck {
       : subject_(*inputs.subject),
         reference_(*inputs.reference),
         before_(inputs.before),
+        unnamed_(inputs.unnamed),
         mine_(parameters_of(subject_)),
         theirs_(parameters_of(reference_)),
         match_(match_names(mine_, theirs_)) {}
@@ -63,8 +64,10 @@ class LoadCheck {
     if (!add_not_written()) {
       for (Finding& one : findings_of(comparison_, kSides, true)) findings_.push_back(std::move(one));
     }
-    add_missing();
-    add_unexpected();
+    if (!add_nameless()) {
+      add_missing();
+      add_unexpected();
+    }
     add_config();
     add_damage();
     return concluded(std::string(kName), std::move(findings_), pass_words());
@@ -135,6 +138,25 @@ class LoadCheck {
       one.relation.kind = Relation::kExchanged;
       one.relation.words = fmt::format("holds the file's {}", other->name);
     }
+  }
+
+  // What a template does not name may well be what the file has and nothing was compared with: parameters that the
+  // module holds as one and the file as several, say.
+  bool add_nameless() {
+    std::vector<std::string> nameless;
+    for (const Tensor* tensor : match_.only_subject) {
+      if (std::find(unnamed_.begin(), unnamed_.end(), tensor->name) != unnamed_.end()) nameless.push_back(tensor->name);
+    }
+    if (nameless.empty() || match_.only_reference.empty()) return false;
+    Finding finding =
+        fault(fmt::format("the template's [names] have no word for {} of the module ({}), so that {} of the file were "
+                          "not compared: {}",
+                          count_of(nameless.size(), "tensor"), names_text(nameless),
+                          count_of(match_.only_reference.size(), "tensor"), names_text(match_.only_reference)),
+              {}, "name them in the template; what the file has in several tensors cannot be compared so");
+    finding.status = Status::kInconclusive;
+    findings_.push_back(std::move(finding));
+    return true;
   }
 
   void add_missing() {
@@ -216,6 +238,7 @@ class LoadCheck {
   const Checkpoint& subject_;
   const Checkpoint& reference_;
   const Checkpoint* before_;
+  const std::vector<std::string>& unnamed_;
   Tensors mine_;
   Tensors theirs_;
   NameMatch match_;

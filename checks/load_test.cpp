@@ -34,6 +34,25 @@ TEST(LoadTest, TheOriginalsParametersPass) {
   EXPECT_EQ(verdict.reason, "all 5 tensors equal the original bit for bit");
 }
 
+TEST(LoadTest, WhatATemplateDoesNotNameStaysOpen) {
+  std::vector<TensorData> fused = model();
+  fused[1] = tensor("layers.0.qk.weight", {16, 8}, 2);
+  fused.erase(fused.begin() + 2);
+  const Checkpoint subject = checkpoint_of(fused);
+  const Checkpoint reference = checkpoint_of(model());
+  EXPECT_EQ(load(subject, reference).status, Status::kFail);
+  StateInputs inputs{&subject, &reference};
+  inputs.unnamed = {"layers.0.qk.weight"};
+  const Verdict open = check_load(inputs);
+  EXPECT_EQ(open.status, Status::kInconclusive);
+  EXPECT_EQ(open.reason,
+            "the template's [names] have no word for 1 tensor of the module (layers.0.qk.weight), so that 2 tensors of "
+            "the file were not compared: layers.0.k.weight, layers.0.q.weight");
+  // A tensor that the template does name is missing all the same.
+  inputs.unnamed = {"layers.1.qk.weight"};
+  EXPECT_EQ(check_load(inputs).status, Status::kFail);
+}
+
 TEST(LoadTest, AWrapperOrPrefixAloneIsNoFault) {
   EXPECT_EQ(load(checkpoint_of(model("module.")), checkpoint_of(model())).status, Status::kPass);
 }

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "checks/verdict.hpp"
 #include "reader/checkpoint/checkpoint.hpp"
@@ -17,6 +19,8 @@ struct StateInputs {
   const reader::Checkpoint* subject = nullptr;    // what is judged
   const reader::Checkpoint* reference = nullptr;  // what it must be
   const reader::Checkpoint* before = nullptr;     // of load: the state before the load; may be absent
+  // Of load: tensors of the subject that a template has no name for, though it has names for others.
+  std::vector<std::string> unnamed{};
 };
 
 Verdict check_load(const StateInputs& inputs);

@@ -1,4 +1,5 @@
-"""Rows that a model cannot learn from, each found by its check; clean twins stay silent. See rows.py.
+"""Rows that a model cannot learn from, each found by its check; clean twins stay silent. See rows.py. And what it begins with against a
+checkpoint of other names, which the run's template has.
 
     check_rows.py --python PYTHON --shim libplumbline.so --run-reader run-reader [--write docs/faults_rows.md]
 """
@@ -24,13 +25,21 @@ fault here raises an error. The table is made by `tests/faults/check_rows.py --w
 | training | check | caught | words |
 |---|---|---|---|
 """
+TEMPLATE = """
+[names]
+"embed.weight" = "model.embed_tokens.weight"
+"head.*" = "lm_head.*"
+"""
 
 
 def said_of(options, name, folder):
     """check → (status, titles of its findings), of one recorded training."""
     directory = os.path.join(folder, name.replace(" ", "_"))
+    originals, template = directory + ".originals", os.path.join(folder, "names.toml")
+    os.mkdir(originals)
     job = Job(os.path.join("..", "faults", "rows.py"), (name,), launcher="python", ranks=1, traces=1)
-    outcome = launch.run(options.python, job, options.shim, directory, {"PLUMBLINE_LEVEL": "diagnose"})
+    environment = {"PLUMBLINE_LEVEL": "diagnose", "PLUMBLINE_TEMPLATE": template, "ROWS_ORIGINALS": originals}
+    outcome = launch.run(options.python, job, options.shim, directory, environment)
     if outcome.status != 0:
         sys.exit(f"{name} ended with {outcome.status}:\n{outcome.output}")
     said = {}
@@ -38,7 +47,20 @@ def said_of(options, name, folder):
         done = subprocess.run([options.run_reader, "check", check, directory, "--json"], stdout=subprocess.PIPE, check=False)
         verdict = json.loads(done.stdout)["verdicts"][0]
         said[check] = (verdict["status"], [finding["title"] for finding in verdict["findings"]])
+    load = [options.run_reader, "check", "load", directory, "--reference"]
+    said["load"] = {
+        reference: subprocess.run([*load, os.path.join(originals, reference)], capture_output=True, text=True, check=False)
+        for reference in ("original.safetensors", "other.safetensors")
+    }
     return said
+
+
+def check_load(name, load, problems):
+    right, wrong = load["original.safetensors"], load["other.safetensors"]
+    if right.returncode != 0 or "all 3 tensors equal the original bit for bit" not in right.stdout:
+        problems.append(f"{name}: load of the original says: {right.stdout}{right.stderr}")
+    if wrong.returncode != 1 or "differ: lm_head.weight" not in wrong.stdout:
+        problems.append(f"{name}: load of another original says: {wrong.stdout}{wrong.stderr}")
 
 
 def row(case, said, expected, problems):
@@ -68,7 +90,11 @@ def main():
     kinds = {kind: name for name, kind, _, _ in listed}
     page, problems = PAGE, []
     with tempfile.TemporaryDirectory(prefix="plumbline-rows-") as folder, ThreadPoolExecutor(2) as pool:
+        with open(os.path.join(folder, "names.toml"), "w", encoding="utf-8") as file:
+            file.write(TEMPLATE)
         runs = dict(zip(kinds, pool.map(lambda name: said_of(options, name, folder), kinds.values())))
+    for name, said in runs.items():
+        check_load(name, said.pop("load"), problems)
     for name, kind, check, words in listed:
         # Two faults of one training are told apart by their checks.
         expected = [(other[0], other[2], other[3]) for other in listed if other[1] == kind and other[2]]

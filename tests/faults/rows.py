@@ -1,12 +1,17 @@
 """One process that trains a small language model on rows of prompt and answer, right or with one of the faults of CASES.
 
     rows.py NAME
+
+In ROWS_ORIGINALS it leaves what it begins with, under the names of another implementation: original.safetensors, and one with an element
+that is another.
 """
 
+import os
 import sys
 from types import SimpleNamespace
 
 import torch
+from safetensors.torch import save_file
 from torch import nn
 from torch.nn import functional as F
 
@@ -92,10 +97,21 @@ CASES = [
 ]
 
 
+ORIGINAL_NAMES = {"embed.weight": "model.embed_tokens.weight", "head.weight": "lm_head.weight", "head.bias": "lm_head.bias"}
+
+
+def save_originals(model, folder):
+    tensors = {ORIGINAL_NAMES[name]: value.clone() for name, value in model.state_dict().items()}
+    save_file(tensors, os.path.join(folder, "original.safetensors"))
+    tensors["lm_head.weight"][3, 2] += 1
+    save_file(tensors, os.path.join(folder, "other.safetensors"))
+
+
 def main(name):
     rows = next(case[1] for case in CASES if case[0] == name)
     torch.manual_seed(3)
     model = Model(rows.pad)
+    save_originals(model, os.environ["ROWS_ORIGINALS"])
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     random = torch.Generator().manual_seed(7)
     for _ in range(STEPS):

@@ -97,15 +97,16 @@ int check_files(const Options& options, std::ostream& out, std::ostream& err) {
   return report(options, verdicts, false, out, err);
 }
 
-// A template of the run says what the original calls its parameters.
-std::vector<reader::CapturedState> named_as_reference(std::vector<reader::CapturedState> states,
-                                                      const reader::Run& run) {
-  const checks::TemplatePairs names = checks::template_names(run);
-  for (reader::CapturedState& one : states) {
-    for (reader::Tensor& tensor : one.state.tensors) tensor.name = checks::reference_name(names, tensor.name);
-    one.state.sort();
+// A template of the run says what the original calls its parameters. Returns those that it has no word for.
+std::vector<std::string> name_as_reference(reader::CapturedState& captured, const checks::TemplatePairs& names) {
+  std::vector<std::string> unnamed;
+  for (reader::Tensor& tensor : captured.state.tensors) {
+    std::string name = checks::reference_name(names, tensor.name);
+    if (!names.empty() && name == tensor.name) unnamed.push_back(name);
+    tensor.name = std::move(name);
   }
-  return states;
+  captured.state.sort();
+  return unnamed;
 }
 
 // What the loads of a rank wrote against what was saved.
@@ -122,18 +123,21 @@ Verdict check_captured(const checks::StateCheck& check, reader::RunCaptures& cap
                        const Context& context) {
   const Options& options = context.options;
   std::vector<reader::CapturedState> states;
-  if (check.name == "load") states = named_as_reference(loaded_parameters(captures), context.run);
+  if (check.name == "load") states = loaded_parameters(captures);
   if (check.name == "resume") states = captured_states(captures, "load");
   if (states.empty()) {
     return checks::not_evaluated(std::string(check.name),
                                  "this run captured no state for it; it needs " + std::string(check.needs));
   }
+  const checks::TemplatePairs names =
+      check.name == "load" ? checks::template_names(context.run) : checks::TemplatePairs{};
   std::vector<checks::RankVerdict> verdicts;
-  for (const reader::CapturedState& one : states) {
+  for (reader::CapturedState& one : states) {
     const Checkpoint* reference = sources.reference(one.rank);
+    const std::vector<std::string> unnamed = name_as_reference(one, names);
     Verdict verdict = reference == nullptr     ? without_reference(check, options)
                       : check.name == "resume" ? check_loads(captures, one, *reference)
-                                               : check.evaluate({&one.state, reference, sources.before()});
+                                               : check.evaluate({&one.state, reference, sources.before(), unnamed});
     verdict.unknown.insert(verdict.unknown.end(), one.unknown.begin(), one.unknown.end());
     if (!verdict.unknown.empty() && verdict.status == checks::Status::kPass) {
       verdict.status = checks::Status::kInconclusive;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "checks/testing/fake_rank.hpp"
 #include "reader/checkpoint/testing/checkpoint_files.hpp"
 #include "reader/testing/records.hpp"
 #include "recorder/capture_writer.hpp"
@@ -36,11 +37,19 @@ class CheckTest : public ::testing::Test {
                              {files::tensor("layer.weight", {8, 8}, seed), files::tensor("head.weight", {8, 4}, 3)});
     return path;
   }
-  // A run whose only rank captured a parameter before its first step.
-  std::string run(const std::vector<float>& values) {
+  // A run whose only rank captured a parameter before its first step; its template's [names] are facts.
+  std::string run(const std::vector<float>& values, const std::vector<std::string>& names = {}) {
     const std::string path = directory_ / "run";
+    std::filesystem::remove_all(path);
     std::filesystem::create_directories(path + "/captures");
-    reader::testing::write_small_trace(path);
+    if (names.empty()) {
+      reader::testing::write_small_trace(path);
+    } else {
+      checks::testing::FakeRank rank(path, 0, 1);
+      for (std::size_t i = 0; i < names.size(); ++i) rank.trace().fact("template.names." + std::to_string(i), names[i]);
+      rank.step(1, 2);
+      rank.exit(0);
+    }
     recorder::Identity identity;
     identity.rank = 0;
     recorder::CaptureWriter writer;
@@ -152,6 +161,24 @@ TEST_F(CheckTest, WhatARunCapturedIsComparedWithTheOriginal) {
   EXPECT_EQ(other.status, kExitFindings);
   EXPECT_NE(other.out.find("rank 0: 1 of 1 tensor of the module differ: w"), std::string::npos) << other.out;
   EXPECT_EQ(say({"resume", path, "--reference", original}).status, kExitInconclusive) << "it captured no load";
+}
+
+TEST_F(CheckTest, ATemplateNamesParametersAsTheOriginalDoes) {
+  const std::string original = directory_ / "original.safetensors";
+  files::write_safetensors(original, {files::tensor_of("model.head.weight", {3}, {1, 2, 3})});
+  const std::string named = run({1, 2, 3}, {"no.such\tother", "w\tmodel.head.weight"});
+  const Said same = say({"load", named, "--reference", original});
+  EXPECT_EQ(same.status, kExitFine) << same.out << same.err;
+  const Said other = say({"load", run({1, 2, 4}, {"w\tmodel.head.weight"}), "--reference", original});
+  EXPECT_EQ(other.status, kExitFindings);
+  EXPECT_NE(other.out.find("differ: model.head.weight"), std::string::npos) << other.out;
+  // Named otherwise than the original does, or not at all.
+  const Said wrong = say({"load", run({1, 2, 3}, {"w\tmodel.head.bias"}), "--reference", original});
+  EXPECT_EQ(wrong.status, kExitFindings);
+  EXPECT_NE(wrong.out.find("the module has names such as model.head.bias"), std::string::npos) << wrong.out;
+  const Said absent = say({"load", run({1, 2, 3}, {"v\tmodel.head.weight"}), "--reference", original});
+  EXPECT_EQ(absent.status, kExitInconclusive);
+  EXPECT_NE(absent.out.find("[names] have no word for 1 tensor of the module (w)"), std::string::npos) << absent.out;
 }
 
 }  // namespace
