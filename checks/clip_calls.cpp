@@ -155,8 +155,19 @@ std::optional<double> clip_factor(CaptureLoader& loader, const ClipCall& call) {
 double clip_tolerance(const ClipCall& call) {
   double unit = 0;
   for (const auto& [name, before] : call.before) unit = std::max(unit, unit_roundoff(before->dtype));
-  // What is left is the order of the norm's sum, over blocks.
+  // What is left is the order of the sum over blocks.
   return 8 * unit + 1e-5;
+}
+
+double clip_norm_tolerance(const ClipCall& call) {
+  double sum = 0;
+  for (const auto& [name, before] : call.before) {
+    // Narrow types are added up in float32, in eight lanes at least.
+    const double unit = before->dtype == recorder::Dtype::kFloat64 ? 0x1p-53 : 0x1p-24;
+    sum = std::max(sum, unit * static_cast<double>(before->elements()) / 8);
+  }
+  // The root of a sum that is off by a share is off by that share over the root's degree; a maximum is exact.
+  return clip_tolerance(call) + (std::isfinite(call.norm_type) ? sum / std::max(call.norm_type, 1.0) : 0);
 }
 
 std::optional<double> norm_of(CaptureLoader& loader, const Capture* grad, double norm_type) {

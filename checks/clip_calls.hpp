@@ -38,6 +38,8 @@ std::optional<double> clip_factor(CaptureLoader& loader, const ClipCall& call);
 
 // How far a factor may be off: norm, factor and product are rounded in the gradients' dtype.
 double clip_tolerance(const ClipCall& call);
+// The same for a factor that comes of a norm which the job added up, and nobody else: with the rounding of that sum.
+double clip_norm_tolerance(const ClipCall& call);
 
 // (sum of |element|^p)^(1/p) of one gradient; nothing where it was not captured whole.
 std::optional<double> norm_of(CaptureLoader& loader, const Capture* grad, double norm_type);

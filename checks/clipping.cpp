@@ -90,10 +90,18 @@ class Judge {
       factors_[call->rank] = *factor;
       if (blocks.local_norms.contains(call->rank)) locals_[call->rank] = blocks.local_norms.at(call->rank);
       tolerance_ = std::max(tolerance_, clip_tolerance(*call));
+      norm_tolerance_ = std::max(norm_tolerance_, clip_norm_tolerance(*call));
     }
   }
 
-  bool close(double a, double b) const { return std::fabs(a - b) <= tolerance_ * std::max(std::fabs(a), std::fabs(b)); }
+  static bool within(double tolerance, double a, double b) {
+    return std::fabs(a - b) <= tolerance * std::max(std::fabs(a), std::fabs(b));
+  }
+  bool close(double a, double b) const { return within(tolerance_, a, b); }
+  // Is it the factor that a norm gives?
+  bool comes_of(double factor, double norm) const {
+    return within(norm_tolerance_, factor, coefficient(max_norm_, norm));
+  }
   bool alike(const std::map<int, double>& values) const {
     return std::all_of(values.begin(), values.end(),
                        [&](const auto& one) { return close(one.second, values.begin()->second); });
@@ -114,7 +122,7 @@ class Judge {
   bool by_own_norm() const {
     return std::all_of(factors_.begin(), factors_.end(), [&](const auto& one) {
       const auto local = locals_.find(one.first);
-      return local != locals_.end() && close(one.second, coefficient(max_norm_, local->second));
+      return local != locals_.end() && comes_of(one.second, local->second);
     });
   }
 
@@ -137,7 +145,7 @@ class Judge {
     if (blocks.norm) {
       const Applied applied = blocks.applied(factors_, first_.norm_type);
       words += fmt::format("; global norm {:.4g}, applied norm {:.4g} {} max_norm {:g}", *blocks.norm, applied.norm,
-                           applied.norm > max_norm_ * (1 + tolerance_) ? ">" : "<=", max_norm_);
+                           applied.norm > max_norm_ * (1 + norm_tolerance_) ? ">" : "<=", max_norm_);
       details.push_back(
           fmt::format("the coefficient for all is {:.4g}; as it was clipped, the gradient has another "
                       "direction too: cosine {:.3f}",
@@ -151,7 +159,7 @@ class Judge {
   void against(double norm, const ClipBlocks& blocks) {
     const double expected = coefficient(max_norm_, norm);
     const double factor = factors_.begin()->second;
-    if (!std::isfinite(norm) || close(factor, expected)) return;
+    if (!std::isfinite(norm) || comes_of(factor, norm)) return;
     std::string words;
     if (close(factor, 1)) {
       words = fmt::format("gradients of norm {:.4g} are not clipped, though max_norm is {:g}", norm, max_norm_);
@@ -166,7 +174,7 @@ class Judge {
   }
 
   std::string cause_of(double factor, double norm, const ClipBlocks& blocks) const {
-    const auto gives = [&](double other) { return close(factor, coefficient(max_norm_, other)); };
+    const auto gives = [&](double other) { return comes_of(factor, other); };
     for (const auto& [rank, local] : locals_) {
       if (gives(local)) return fmt::format("it is what the norm of rank {}'s own part gives, {:.4g}", rank, local);
     }
@@ -219,7 +227,7 @@ class Judge {
     if (used.size() != sum.size()) return false;
     double largest = 0;
     for (const double one : sum) largest = std::max(largest, std::fabs(one));
-    const double tolerance = clip_tolerance(first_) * 4 * largest;
+    const double tolerance = clip_norm_tolerance(first_) * 4 * largest;
     for (const double share : {1.0, 1.0 / static_cast<double>(with.size())}) {
       bool all = true;
       for (std::size_t i = 0; i < sum.size() && all; ++i) all = std::fabs(used[i] - share * sum[i]) <= tolerance;
@@ -258,6 +266,7 @@ class Judge {
   std::map<int, double> factors_;
   std::map<int, double> locals_;
   double tolerance_ = 0;
+  double norm_tolerance_ = 0;
 };
 
 // The same call on all ranks.

@@ -192,6 +192,16 @@ TEST(ClippingTest, ClippedOnEachRankBeforeTheMeanIsTaken) {
 }
 
 // Ranks that nothing says are parts of one model may each have a model of their own.
+// A float32 sum over many elements is off by more than its result is rounded; over few it is not.
+TEST(ClippingTest, TheNormsOwnRoundingGrowsWithTheGradient) {
+  const auto titles = [](std::size_t count) {
+    const Rank rank{.before = std::vector<float>(count, 1), .factor = 1.0001 / std::sqrt(static_cast<double>(count))};
+    return ClippedRun({rank}).findings().size();
+  };
+  EXPECT_EQ(titles(40000), 0u);
+  EXPECT_EQ(titles(400), 1u);
+}
+
 TEST(ClippingTest, PartsOfUnknownPlaceAreARemark) {
   ClippedRun run({{{3}, 1.0 / 3, 1, {}, 1}, {{4}, 1.0 / 4, 1, {}, 2}}, Placed::kUnknown);
   EXPECT_TRUE(run.findings().empty());
