@@ -1,4 +1,4 @@
-"""One process, one gloo group of its own: prints the CPU nanoseconds that one all_reduce costs."""
+"""One process, one gloo group of its own: prints the CPU nanoseconds that one all_reduce costs, in the thread that calls and in all."""
 
 import statistics
 import tempfile
@@ -12,10 +12,11 @@ BLOCKS = 40
 
 
 def block(tensor):
-    before = time.process_time_ns()
+    before = time.thread_time_ns(), time.process_time_ns()
     for _ in range(CALLS):
         dist.all_reduce(tensor)
-    return (time.process_time_ns() - before) / CALLS
+    after = time.thread_time_ns(), time.process_time_ns()
+    return [(b - a) / CALLS for a, b in zip(before, after)]
 
 
 def main():
@@ -25,7 +26,7 @@ def main():
     tensor = torch.ones(1)
     for _ in range(2):
         block(tensor)
-    print(statistics.median(block(tensor) for _ in range(BLOCKS)), flush=True)
+    print(*(statistics.median(costs) for costs in zip(*(block(tensor) for _ in range(BLOCKS)))), flush=True)
     dist.destroy_process_group()
 
 
