@@ -47,7 +47,7 @@ std::optional<LossCall> recompute_loss(CaptureLoader& loader, const Capture& los
   }
   const RawTensor raw = loader.load(logits);
   const RawTensor raw_labels = loader.load(labels);
-  if (raw.count() != rows * classes || raw_labels.count() != rows || !is_floating(raw.dtype)) {
+  if (raw.count() != rows * classes || raw_labels.count() != rows || !is_floating(raw.dtype())) {
     why = "its logits could not be read";
     return std::nullopt;
   }
@@ -80,7 +80,7 @@ std::optional<LossCall> recompute_loss(CaptureLoader& loader, const Capture& los
   for (const double value : values) call.reported += value;
   // The exponentials of a row add up in lanes of at least eight, the rows likewise; each result is stored once.
   const double unit = 0x1p-24;
-  const double stored = std::max(unit_roundoff(raw.dtype), unit_roundoff(loss.dtype));
+  const double stored = std::max(unit_roundoff(raw.dtype()), unit_roundoff(loss.dtype));
   const double mean_magnitude = call.supervised > 0 ? magnitude / static_cast<double>(call.supervised) : 0;
   call.bound = unit * (static_cast<double>(classes + rows) / 8 + 16) * (std::fabs(call.mean()) + 1) +
                (stored + 4 * unit) * (mean_magnitude + std::fabs(call.mean()));

@@ -95,7 +95,7 @@ class OptimizerCheck {
       margins_.largest_agreeing = std::max(margins_.largest_agreeing, largest);
       if (exam.outcome.leverage > leverage_) {
         leverage_ = exam.outcome.leverage;
-        tested_ = {context.step, context.previous, &parameter};
+        tested_ = {context.step, context.previous, &parameter, exam.outcome.leverage_place};
       }
     } else if (margins_.smallest_deviating == 0 || largest < margins_.smallest_deviating) {
       margins_.smallest_deviating = largest;
@@ -156,7 +156,7 @@ class OptimizerCheck {
     SelfTest caught;
     if (tested_.step != nullptr) {
       const ParameterContext context{&loader_, tested_.step, tested_.previous, rule_for(tested_.step->class_name)};
-      caught = self_test(context, *tested_.parameter);
+      caught = self_test(context, *tested_.parameter, tested_.place);
     }
     verdict.status = caught.passed() ? Status::kPass : Status::kInconclusive;
     verdict.reason =
@@ -175,6 +175,7 @@ class OptimizerCheck {
     const CapturedStep* step = nullptr;
     const CapturedStep* previous = nullptr;
     const CapturedParameter* parameter = nullptr;
+    std::size_t place = 0;  // of its largest update, in bounds
   };
 
   const Subject& subject_;

@@ -242,13 +242,13 @@ class Explainer {
 
   std::optional<Explanation> narrowed() const {
     for (const Dtype dtype : {Dtype::kBfloat16, Dtype::kFloat16}) {
-      if (is_narrow(data_.after.dtype) || !all_narrow(data_.after, dtype)) continue;
+      if (is_narrow(data_.after.dtype()) || !all_narrow(data_.after, dtype)) continue;
       Hypothesis rounded(data_);
       rounded.narrowed = dtype;
       if (!fits(rounded)) continue;
       return Explanation{"rounded",
                          fmt::format("holds numbers of {} after the step, in a {} tensor", reader::name_of(dtype),
-                                     reader::name_of(data_.after.dtype)),
+                                     reader::name_of(data_.after.dtype())),
                          "look for a copy through a narrower tensor"};
     }
     return std::nullopt;

@@ -171,19 +171,25 @@ class Examiner {
   }
 
   void recompute() {
-    const auto data = load_parameter(*context_.loader, step_, parameter_, *context_.rule, exam_.why_not);
+    auto data = load_parameter(*context_.loader, step_, parameter_, *context_.rule, exam_.why_not);
     if (!data) return;
     exam_.recomputed = true;
-    for (const RawTensor* tensor : {&data->grad, &data->before, &data->after}) exam_.bytes += tensor->bytes.size();
-    for (std::size_t i = 0; i < kMostStates; ++i)
-      exam_.bytes += data->state_before[i].bytes.size() + data->state_after[i].bytes.size();
+    exam_.bytes = data->bytes();
     counters(*data);
     exam_.outcome = evaluate(*data, Hypothesis(*data));
+    if (!data->readable()) {
+      exam_.recomputed = false;
+      exam_.outcome = {};
+      exam_.why_not = "their elements can no longer be read: the file has changed";
+      return;
+    }
     if (skipped_for_overflow(*data)) {
       exam_.outcome = {};
       return;
     }
-    if (!exam_.outcome.agrees()) deviates(*data);
+    if (exam_.outcome.agrees()) return;
+    data->hold();
+    deviates(*data);
   }
 
   // A fused step that a loss scaler told to do nothing.
@@ -202,9 +208,7 @@ class Examiner {
     }
     const RawTensor& moment = data.state_before[0];
     if (!std::isfinite(data.counter_before) || !moment.there() || data.rule == &kAdagrad) return;
-    std::vector<double> values;
-    moment.decode(0, moment.count(), values);
-    const bool empty = std::all_of(values.begin(), values.end(), [](double value) { return value == 0; });
+    const bool empty = moment.all_zero();
     if (data.counter_before == 0 && !empty) {
       observe(
           "counter reset",
@@ -212,15 +216,9 @@ class Examiner {
           {"bias correction takes the first step for the beginning: the update is scaled wrongly"},
           "restore the step counter together with the moments");
     } else if (data.counter_before > 0) {
-      exam_.empty_moment = empty && any_gradient(data);
+      exam_.empty_moment = empty && !data.grad.all_zero();
       exam_.held_moment = !empty;
     }
-  }
-
-  static bool any_gradient(const ParameterData& data) {
-    std::vector<double> values;
-    data.grad.decode(0, data.grad.count(), values);
-    return std::any_of(values.begin(), values.end(), [](double value) { return value != 0; });
   }
 
   void deviates(const ParameterData& data) {
@@ -282,20 +280,19 @@ class Examiner {
   ParameterExam exam_;
 };
 
-void store(RawTensor& tensor, std::size_t place, double value) {
-  const auto put = [&](const auto number) {
-    std::memcpy(tensor.bytes.data() + place * sizeof(number), &number, sizeof(number));
-  };
-  if (tensor.dtype == recorder::Dtype::kFloat64) {
-    put(value);
-  } else if (tensor.dtype == recorder::Dtype::kFloat32) {
-    put(static_cast<float>(value));
-  } else if (tensor.dtype == recorder::Dtype::kBfloat16) {
-    const auto rounded = static_cast<float>(rounded_to(tensor.dtype, value));
-    put(static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(rounded) >> 16));
-  } else if (tensor.dtype == recorder::Dtype::kFloat16) {
-    put(static_cast<_Float16>(value));
+// The elements around a place, as a tensor of their own where the rule allows it.
+ParameterData around(const ParameterData& data, std::size_t place, std::size_t& first) {
+  constexpr std::size_t kElements = 1024;
+  first = 0;
+  if (!data.rule->elementwise) return data;
+  const std::size_t whole = data.before.count();
+  const std::size_t count = std::min(whole, kElements);
+  first = std::min(place - std::min(place, count / 2), whole - count);
+  ParameterData part = data;
+  for (RawTensor* tensor : part.tensors()) {
+    if (tensor->there()) *tensor = tensor->slice(first, count);
   }
+  return part;
 }
 
 }  // namespace
@@ -313,23 +310,24 @@ ParameterExam examine(const ParameterContext& context, const CapturedParameter& 
   return Examiner(context, parameter).run();
 }
 
-SelfTest self_test(const ParameterContext& context, const CapturedParameter& parameter) {
+SelfTest self_test(const ParameterContext& context, const CapturedParameter& parameter, std::size_t place) {
   std::string why;
   const auto data = load_parameter(*context.loader, *context.step, parameter, *context.rule, why);
-  if (!data) return {};
+  if (!data || place >= data->before.count()) return {};
   SelfTest result;
-  Hypothesis off(*data);
-  off.settings.lr *= is_narrow(data->before.dtype) ? 2 : 1.01;
-  result.rate = !evaluate(*data, off).agrees();
-  const std::size_t place = evaluate(*data, Hypothesis(*data)).leverage_place;
-  ParameterData spoilt = *data;
+  std::size_t first = 0;
+  ParameterData spoilt = around(*data, place, first);
+  Hypothesis off(spoilt);
+  off.settings.lr *= is_narrow(data->before.dtype()) ? 2 : 1.01;
+  result.rate = !evaluate(spoilt, off).agrees();
   double bound = 0;
-  predict(*data, Hypothesis(*data), [&](const RuleInputs&, const Predicted& predicted, std::size_t first) {
-    if (place >= first && place < first + predicted.param.size()) bound = predicted.param[place - first].error;
+  predict(spoilt, Hypothesis(spoilt), [&](const RuleInputs&, const Predicted& predicted, std::size_t from) {
+    if (place - first >= from && place - first < from + predicted.param.size())
+      bound = predicted.param[place - first - from].error;
   });
   std::vector<double> value;
-  spoilt.after.decode(place, 1, value);
-  store(spoilt.after, place, value.front() + 4 * bound);
+  spoilt.after.decode(place - first, 1, value);
+  spoilt.after.store(place - first, value.front() + 4 * bound);
   result.element = !evaluate(spoilt, Hypothesis(spoilt)).agrees();
   return result;
 }

@@ -39,7 +39,7 @@ struct ParameterExam {
 };
 
 // Would the check see its own faults, put into a copy of what was captured: a learning rate that is off by a hundredth
-// (of narrow parameters: by a factor of two), and one element off by four bounds?
+// (of narrow parameters: by a factor of two), and one element, that at `place`, off by four bounds?
 struct SelfTest {
   bool rate = false;
   bool element = false;
@@ -54,6 +54,6 @@ struct ParameterContext {
 };
 
 ParameterExam examine(const ParameterContext& context, const CapturedParameter& parameter);
-SelfTest self_test(const ParameterContext& context, const CapturedParameter& parameter);
+SelfTest self_test(const ParameterContext& context, const CapturedParameter& parameter, std::size_t place);
 
 }  // namespace plumbline::checks

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "checks/element_values.hpp"
+#include "checks/optimizer_judge.hpp"
 #include "recorder/dtype_size.hpp"
 
 namespace plumbline::checks {
@@ -26,17 +27,17 @@ Rounding coarser(Rounding a, Rounding b) { return {std::max(a.unit, b.unit), std
 
 RuleRoundings roundings_of(const ParameterData& data, const Hypothesis& hypothesis) {
   RuleRoundings r;
-  r.param = rounding_of(data.before.dtype);
-  r.temporary = coarser(r.param, rounding_of(hypothesis.grad->dtype));
+  r.param = rounding_of(data.before.dtype());
+  r.temporary = coarser(r.param, rounding_of(hypothesis.grad->dtype()));
   // Kernels compute in float32 what is stored narrower.
-  const bool wide = data.before.dtype == recorder::Dtype::kFloat64;
+  const bool wide = data.before.dtype() == recorder::Dtype::kFloat64;
   r.math = wide ? r.param : Rounding{0x1p-24, 0x1p-126};
   r.scalar = {r.math.unit, 0};
   r.state = r.param;
   for (std::size_t i = 0; i < kMostStates; ++i) {
     const RawTensor& state = data.state_after[i].there() ? data.state_after[i] : data.state_before[i];
     if (!state.there()) continue;
-    r.state = rounding_of(state.dtype);
+    r.state = rounding_of(state.dtype());
     r.temporary = coarser(r.temporary, r.state);
   }
   if (hypothesis.narrowed != recorder::Dtype::kUnknown) {
@@ -44,36 +45,6 @@ RuleRoundings roundings_of(const ParameterData& data, const Hypothesis& hypothes
     r.state = coarser(r.state, rounding_of(hypothesis.narrowed));
   }
   return r;
-}
-
-// Distance from a number to the middle between it and the next one of larger magnitude.
-double half_spacing(double value, double unit) {
-  const auto exponent = std::bit_cast<std::uint64_t>(value) & 0x7ff0'0000'0000'0000U;
-  return std::bit_cast<double>(exponent) * unit;
-}
-
-void judge(TensorOutcome& outcome, std::size_t place, Bounded expected, double actual, double before) {
-  if (!std::isfinite(expected.value) || !std::isfinite(expected.error)) return;
-  ++outcome.judged;
-  const double deviation = std::fabs(actual - expected.value);
-  const double ratio = deviation == 0 ? 0 : deviation / expected.error;
-  if (!(ratio <= 1)) ++outcome.beyond;
-  if (!(ratio <= outcome.largest)) {
-    outcome.largest = std::isnan(ratio) ? HUGE_VAL : ratio;
-    outcome.place = place;
-    outcome.expected = expected.value;
-    outcome.actual = actual;
-    outcome.bound = expected.error;
-  }
-  const double move = std::fabs(expected.value - before);
-  if (move > 0) {
-    ++outcome.moving;
-    outcome.moving_sum += move;
-    if (actual == before) {
-      ++outcome.unmoved;
-      outcome.unmoved_sum += move;
-    }
-  }
 }
 
 bool all_finite(std::span<const double> values) {
@@ -103,34 +74,29 @@ void apply_again(RuleInputs& in, Predicted& predicted, std::vector<double>& para
 
 }  // namespace
 
-std::size_t RawTensor::count() const {
-  const std::size_t size = recorder::size_of(dtype);
-  return size > 0 ? bytes.size() / size : 0;
+std::vector<RawTensor*> ParameterData::tensors() {
+  std::vector<RawTensor*> all{&grad, &before, &after};
+  for (std::size_t i = 0; i < kMostStates; ++i) {
+    all.push_back(&state_before[i]);
+    all.push_back(&state_after[i]);
+  }
+  return all;
 }
 
-void RawTensor::decode(std::size_t first, std::size_t count, std::vector<double>& values) const {
-  const std::size_t size = recorder::size_of(dtype);
-  checks::decode(dtype, std::span(bytes).subspan(first * size, count * size), values);
+std::uint64_t ParameterData::bytes() const {
+  std::uint64_t bytes = grad.bytes() + before.bytes() + after.bytes();
+  for (std::size_t i = 0; i < kMostStates; ++i) bytes += state_before[i].bytes() + state_after[i].bytes();
+  return bytes;
 }
 
-RawTensor CaptureLoader::load(const Capture* capture) {
-  if (capture == nullptr || capture->parts.empty()) return {};
-  const std::lock_guard lock(files_[capture->file]);
-  const auto bytes = captures_.load(*capture);
-  return {capture->dtype, {bytes.begin(), bytes.end()}};
+void ParameterData::hold() {
+  for (RawTensor* tensor : tensors()) tensor->hold();
 }
 
-double CaptureLoader::number(const Capture* capture) {
-  if (capture == nullptr || capture->elements() != 1) return std::nan("");
-  const std::vector<double> one = values(capture);
-  return one.size() == 1 ? one.front() : std::nan("");
-}
-
-std::vector<double> CaptureLoader::values(const Capture* capture) {
-  const RawTensor tensor = load(capture);
-  std::vector<double> numbers;
-  if (tensor.there()) tensor.decode(0, tensor.count(), numbers);
-  return numbers;
+bool ParameterData::readable() const {
+  bool all = grad.readable() && before.readable() && after.readable();
+  for (std::size_t i = 0; i < kMostStates; ++i) all = all && state_before[i].readable() && state_after[i].readable();
+  return all;
 }
 
 std::optional<ParameterData> load_parameter(CaptureLoader& loader, const CapturedStep& step,
@@ -146,13 +112,16 @@ std::optional<ParameterData> load_parameter(CaptureLoader& loader, const Capture
   data.settings = step.groups[parameter.group].settings;
   data.shape = parameter.param.before->shape;
   data.uses = rule.uses(data.settings);
-  data.grad = loader.load(parameter.grad);
-  data.before = loader.load(parameter.param.before);
-  data.after = loader.load(parameter.param.after);
+  const auto tensor = [&](const Capture* capture) {
+    return rule.elementwise ? loader.stream(capture) : loader.load(capture);
+  };
+  data.grad = tensor(parameter.grad);
+  data.before = tensor(parameter.param.before);
+  data.after = tensor(parameter.param.after);
   const std::size_t count = data.before.count();
   // Sharded, a rank may hold none of it.
   if (parameter.param.before->elements() == 0) return std::nullopt;
-  if (!is_floating(data.before.dtype) || !is_floating(data.grad.dtype)) {
+  if (!is_floating(data.before.dtype()) || !is_floating(data.grad.dtype())) {
     why = "its dtype is not a real floating-point one";
     return std::nullopt;
   }
@@ -174,12 +143,12 @@ std::optional<ParameterData> load_parameter(CaptureLoader& loader, const Capture
   for (std::size_t i = 0; i < rule.state_count(); ++i) {
     const auto at = parameter.state.find(rule.states[i]);
     if (!data.uses[i] || at == parameter.state.end()) continue;
-    data.state_before[i] = loader.load(at->second.before);
-    data.state_after[i] = loader.load(at->second.after);
+    data.state_before[i] = tensor(at->second.before);
+    data.state_after[i] = tensor(at->second.after);
     any_before = any_before || data.state_before[i].there();
     const bool fits = !rule.elementwise || ((!data.state_before[i].there() || data.state_before[i].count() == count) &&
                                             (!data.state_after[i].there() || data.state_after[i].count() == count));
-    if (!fits || (data.state_after[i].there() && !is_floating(data.state_after[i].dtype))) {
+    if (!fits || (data.state_after[i].there() && !is_floating(data.state_after[i].dtype()))) {
       why = fmt::format("its state {} is not kept as {} keeps it", rule.states[i], rule.name);
       return std::nullopt;
     }
@@ -248,38 +217,35 @@ void predict(const ParameterData& data, const Hypothesis& hypothesis, const Chun
 
 ParameterOutcome evaluate(const ParameterData& data, const Hypothesis& hypothesis) {
   ParameterOutcome outcome;
-  std::vector<double> before;
+  std::vector<double> room;
   std::vector<double> actual;
-  const double unit = unit_roundoff(data.before.dtype);
+  // What a rule was given is what was captured, but for a second application and a state that is supposed to be new.
+  const bool inputs_captured = hypothesis.times == 1 && !hypothesis.new_state;
+  const auto before_of = [&](const RawTensor& tensor, std::span<const double> given, std::size_t first,
+                             std::size_t count) -> std::span<const double> {
+    if (inputs_captured && given.size() == count) return given;
+    tensor.decode(first, count, room);
+    return room;
+  };
+  const double unit = unit_roundoff(data.before.dtype());
   const RuleSettings& settings = hypothesis.settings;
   const double decay = settings.decoupled ? std::fabs(settings.lr * settings.weight_decay) : 0;
   predict(data, hypothesis, [&](const RuleInputs& in, const Predicted& predicted, std::size_t first) {
     const std::size_t count = predicted.param.size();
-    data.before.decode(first, count, before);
+    const std::span<const double> param = before_of(data.before, in.param, first, count);
     data.after.decode(first, count, actual);
-    outcome.non_finite = outcome.non_finite || !all_finite(in.grad) || !all_finite(before);
-    for (std::size_t i = 0; i < count; ++i) {
-      const Bounded expected = predicted.param[i];
-      judge(outcome.param, first + i, expected, actual[i], before[i]);
-      const double leverage = std::fabs(expected.value - before[i]) / expected.error;
-      if (leverage > outcome.leverage && std::isfinite(leverage)) {
-        outcome.leverage = leverage;
-        outcome.leverage_place = first + i;
-      }
-      if (decay > 0 && before[i] != 0) {
-        ++outcome.decaying;
-        if (std::fabs(before[i]) * decay <= half_spacing(before[i], unit)) ++outcome.decay_lost;
-      }
-    }
+    outcome.non_finite = outcome.non_finite || !all_finite(in.grad) || !all_finite(param);
+    judge(outcome.param, first, predicted.param, actual, param);
+    judge_leverage(outcome, first, predicted.param, param);
+    if (decay > 0) judge_decay(outcome, param, decay, unit);
     for (std::size_t s = 0; s < kMostStates; ++s) {
       const RawTensor& after = data.state_after[s];
       const std::vector<Bounded>& expected = predicted.state[s];
       if (!after.there() || expected.empty() || after.count() < first + expected.size()) continue;
       after.decode(first, expected.size(), actual);
-      const bool had = data.state_before[s].there();
-      if (had) data.state_before[s].decode(first, expected.size(), before);
-      for (std::size_t i = 0; i < expected.size(); ++i)
-        judge(outcome.state[s], first + i, expected[i], actual[i], had ? before[i] : 0);
+      std::span<const double> before;
+      if (data.state_before[s].there()) before = before_of(data.state_before[s], in.state[s], first, expected.size());
+      judge(outcome.state[s], first, expected, actual, before);
     }
   });
   return outcome;

@@ -1,45 +1,21 @@
 // One parameter's update computed anew and compared with what was recorded, element by element.
 //
-// Whole tensors are taken in chunks, so that a large embedding costs no more memory than its captured bytes.
+// Tensors are read and compared in chunks, so that a large embedding needs no more memory than a small one.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "checks/capture_loader.hpp"
 #include "checks/optimizer_capture.hpp"
+#include "checks/optimizer_judge.hpp"
 #include "checks/optimizer_rules/rule.hpp"
 
 namespace plumbline::checks {
-
-// Captured elements as they are in the file.
-struct RawTensor {
-  recorder::Dtype dtype = recorder::Dtype::kUnknown;
-  std::vector<std::uint8_t> bytes;
-
-  bool there() const { return !bytes.empty(); }
-  std::size_t count() const;
-  void decode(std::size_t first, std::size_t count, std::vector<double>& values) const;
-  bool operator==(const RawTensor&) const = default;
-};
-
-// Loads captures from several threads: those of one file one after the other.
-class CaptureLoader {
- public:
-  explicit CaptureLoader(reader::RunCaptures& captures) : captures_(captures), files_(captures.files().size()) {}
-  RawTensor load(const Capture* capture);
-  double number(const Capture* capture);
-  // Empty where there are none.
-  std::vector<double> values(const Capture* capture);
-
- private:
-  reader::RunCaptures& captures_;
-  std::vector<std::mutex> files_;
-};
 
 struct ParameterData {
   const CapturedParameter* parameter = nullptr;
@@ -53,6 +29,13 @@ struct ParameterData {
   double mu_product = 1;
   bool first = false;  // it had no state before
   std::vector<std::uint64_t> shape;
+
+  std::vector<RawTensor*> tensors();
+  std::uint64_t bytes() const;
+  // Every tensor into memory, where it is to be looked at more than once.
+  void hold();
+  // False once elements could not be read: the file has changed.
+  bool readable() const;
 };
 
 // Nothing when it cannot be recomputed; `why` then says so.
@@ -69,30 +52,6 @@ struct Hypothesis {
   bool new_state = false;                                // as if there had been none before
   unsigned times = 1;                                    // applied so often, from the same gradient
   recorder::Dtype narrowed = recorder::Dtype::kUnknown;  // results were also rounded to it
-};
-
-struct TensorOutcome {
-  std::size_t judged = 0;
-  std::size_t beyond = 0;                  // elements outside of their bound
-  std::size_t moving = 0;                  // should change
-  std::size_t unmoved = 0;                 // of these: did not
-  double moving_sum = 0, unmoved_sum = 0;  // by how much they should
-  // Largest deviation over its bound, and where.
-  double largest = 0;
-  std::size_t place = 0;
-  double expected = 0, actual = 0, bound = 0;
-};
-
-struct ParameterOutcome {
-  TensorOutcome param;
-  std::array<TensorOutcome, kMostStates> state;
-  std::size_t decaying = 0;    // entries that weight decay alone should change
-  std::size_t decay_lost = 0;  // of these: less than half a unit in the last place
-  double leverage = 0;         // largest update over its bound
-  std::size_t leverage_place = 0;
-  bool non_finite = false;  // some gradient, state or parameter is
-
-  bool agrees() const;
 };
 
 ParameterOutcome evaluate(const ParameterData& data, const Hypothesis& hypothesis);

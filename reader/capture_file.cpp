@@ -60,6 +60,25 @@ bool sound_sample(const Capture& capture) {
   return true;
 }
 
+// Of a part; empty when the file has changed. A frame that is still in the buffer is not read again.
+std::span<const std::uint8_t> elements_of(const Capture::Part& part, const FrameFile& file, FrameBuffer& buffer,
+                                          Frame& frame) {
+  const bool there = !frame.data.empty() && frame.offset == part.frame_offset;
+  if (!there && !file.load(part.frame_offset, buffer, frame)) {
+    frame = {};
+    return {};
+  }
+  MessageCounts counts;
+  MessageWalk walk(frame.data, counts);
+  const trace::Message* message = walk.next();
+  while (message != nullptr && walk.index() != part.message) message = walk.next();
+  const trace::Captures* batch = message != nullptr ? message->body_as_Captures() : nullptr;
+  if (batch == nullptr || batch->captures() == nullptr || batch->captures()->size() <= part.row) return {};
+  const auto* data = batch->captures()->Get(part.row)->data();
+  if (data == nullptr || data->size() != part.bytes) return {};
+  return {data->data(), data->size()};
+}
+
 }  // namespace
 
 std::uint64_t Capture::elements() const {
@@ -75,6 +94,14 @@ std::uint64_t Capture::captured() const {
   for (const Part& part : parts) bytes += part.bytes;
   const std::size_t size = recorder::size_of(dtype);
   return size > 0 ? bytes / size : 0;
+}
+
+std::span<const std::uint8_t> CaptureCursor::from(std::uint64_t offset) {
+  if (offset < part_begin_) part_begin_ = part_ = 0;
+  while (part_ < parts_.size() && offset >= part_begin_ + parts_[part_].bytes) part_begin_ += parts_[part_++].bytes;
+  if (part_ == parts_.size()) return {};
+  const std::span<const std::uint8_t> elements = elements_of(parts_[part_], *file_, buffer_, frame_);
+  return elements.empty() ? elements : elements.subspan(offset - part_begin_);
 }
 
 Result<CaptureFile> CaptureFile::open(const std::string& path) {
@@ -131,30 +158,24 @@ void CaptureFile::take(const trace::Message& message, std::uint64_t frame_offset
   }
 }
 
-std::span<const std::uint8_t> CaptureFile::load(const Capture& capture) {
-  std::uint64_t bytes = 0;
-  for (const Capture::Part& part : capture.parts) bytes += part.bytes;
-  elements_.resize((bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t));
-  auto* const to = reinterpret_cast<std::uint8_t*>(elements_.data());
-  std::uint64_t done = 0;
+void CaptureFile::load(const Capture& capture, std::vector<std::uint8_t>& bytes) {
+  bytes.clear();
+  std::uint64_t whole = 0;
+  for (const Capture::Part& part : capture.parts) whole += part.bytes;
+  bytes.reserve(whole);
   for (const Capture::Part& part : capture.parts) {
-    const bool there = !frame_.data.empty() && frame_.offset == part.frame_offset;
-    if (!there && !file_.load(part.frame_offset, buffer_, frame_)) {
-      frame_ = {};
-      return {};
+    const std::span<const std::uint8_t> elements = elements_of(part, file_, buffer_, frame_);
+    if (elements.empty()) {
+      bytes.clear();
+      return;
     }
-    MessageCounts counts;
-    MessageWalk walk(frame_.data, counts);
-    const trace::Message* message = walk.next();
-    while (message != nullptr && walk.index() != part.message) message = walk.next();
-    const trace::Captures* batch = message != nullptr ? message->body_as_Captures() : nullptr;
-    if (batch == nullptr || batch->captures() == nullptr || batch->captures()->size() <= part.row) return {};
-    const auto* data = batch->captures()->Get(part.row)->data();
-    if (data == nullptr || data->size() != part.bytes) return {};
-    std::memcpy(to + done, data->data(), part.bytes);
-    done += part.bytes;
+    bytes.insert(bytes.end(), elements.begin(), elements.end());
   }
-  return {to, bytes};
+}
+
+std::span<const std::uint8_t> CaptureFile::load(const Capture& capture) {
+  load(capture, elements_);
+  return elements_;
 }
 
 }  // namespace plumbline::reader

@@ -71,6 +71,24 @@ struct Capture {
   bool whole() const { return global_shape == shape; }
 };
 
+// Reads the elements of one capture part by part, with room of its own.
+class CaptureCursor {
+ public:
+  CaptureCursor(const FrameFile& file, const Capture& capture) : file_(&file), parts_(capture.parts) {}
+
+  // From the byte at `offset` to the end of the part that holds it; empty behind the last one, and where the file has
+  // changed. The view lives until the next call.
+  std::span<const std::uint8_t> from(std::uint64_t offset);
+
+ private:
+  const FrameFile* file_;
+  std::vector<Capture::Part> parts_;
+  std::size_t part_ = 0;          // that is held
+  std::uint64_t part_begin_ = 0;  // byte
+  FrameBuffer buffer_;
+  Frame frame_;
+};
+
 class CaptureFile {
  public:
   // Fails when nothing of it is usable. The text names the file.
@@ -85,6 +103,10 @@ class CaptureFile {
   // The captured elements, row-major (of a sample: in the order of `indices`); empty when there are none or the file
   // has changed. The view lives until the next call.
   std::span<const std::uint8_t> load(const Capture& capture);
+  // The same into `bytes`, whose room is used again.
+  void load(const Capture& capture, std::vector<std::uint8_t>& bytes);
+  // For one thread at a time; cursors of one file may be used from several threads.
+  CaptureCursor cursor(const Capture& capture) const { return CaptureCursor(file_, capture); }
 
  private:
   friend class RunCaptures;
@@ -100,7 +122,7 @@ class CaptureFile {
   bool clean_end_ = false;
   std::vector<Capture> captures_;
   std::vector<Damage> damage_;
-  std::vector<std::uint64_t> elements_;  // 8-byte aligned room for load()
+  std::vector<std::uint8_t> elements_;  // what load() shows
 };
 
 class RunCaptures {
@@ -126,6 +148,8 @@ class RunCaptures {
                       std::uint32_t occurrence = 0) const;
 
   std::span<const std::uint8_t> load(const Capture& capture) { return files_[capture.file].load(capture); }
+  void load(const Capture& capture, std::vector<std::uint8_t>& bytes) { files_[capture.file].load(capture, bytes); }
+  CaptureCursor cursor(const Capture& capture) const { return files_[capture.file].cursor(capture); }
 
  private:
   void index();

@@ -1,6 +1,7 @@
 #include "reader/captures.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <numeric>
@@ -115,6 +116,28 @@ TEST(CaptureFile, PutsPartsTogether) {
   EXPECT_EQ(capture.captured(), large.values.size());
   EXPECT_EQ(floats_of(file->load(capture)), large.values);
   EXPECT_EQ(floats_of(file->load(file->captures()[2])), (std::vector<float>{2}));
+}
+
+TEST(CaptureCursor, ReadsFromAnywhereToTheEndOfItsPart) {
+  const TempDir run;
+  constexpr std::size_t kPart = CaptureWriter::kPartBytes;
+  Tensor large{"param.after", "embedding", 2, std::vector<float>((kPart / sizeof(float)) * 2 + 10)};
+  std::iota(large.values.begin(), large.values.end(), 0.0F);
+  CaptureWriter writer;
+  ASSERT_FALSE(writer.create(path_of(run, 0), rank_of(0), {}, recorder::Level::kDiagnose));
+  write(writer, large);
+  ASSERT_FALSE(writer.finish());
+  Result<CaptureFile> file = CaptureFile::open(writer.path());
+  ASSERT_TRUE(file.ok());
+  CaptureCursor cursor = file->cursor(file->captures()[0]);
+  EXPECT_EQ(floats_of(cursor.from(2 * kPart + 4)).front(), static_cast<float>(kPart / 2 + 1));
+  EXPECT_EQ(cursor.from(2 * kPart).size(), 40u);
+  EXPECT_EQ(floats_of(cursor.from(8)).front(), 2.0F) << "back again";
+  EXPECT_EQ(cursor.from(8).size(), kPart - 8);
+  EXPECT_EQ(cursor.from(kPart - 4).size(), 4u);
+  EXPECT_TRUE(cursor.from(2 * kPart + 40).empty());
+  ASSERT_EQ(truncate(writer.path().c_str(), static_cast<off_t>(kPart / 2)), 0);
+  EXPECT_TRUE(cursor.from(kPart).empty()) << "the file has changed";
 }
 
 TEST(CaptureFile, KeepsWhereATensorBelongs) {

@@ -66,11 +66,16 @@ std::span<const std::uint8_t> FrameBuffer::window(const File& file, std::uint64_
   least = static_cast<std::size_t>(std::min<std::uint64_t>(least, file.size() - offset));
   const bool held = offset >= window_offset_ && offset + least <= window_offset_ + window_bytes_;
   if (!held) {
-    // Whole windows at a time: frames are often a few kilobytes.
-    const std::uint64_t want = std::min<std::uint64_t>(std::max(least, kFirstWindow), file.size() - offset);
-    if (window_.size() < want) window_.resize(static_cast<std::size_t>(want));
+    // Whole windows at a time: frames are often a few kilobytes. A frame that needs a longer one keeps what it has.
+    const auto want =
+        static_cast<std::size_t>(std::min<std::uint64_t>(std::max(least, kFirstWindow), file.size() - offset));
+    const std::uint64_t end = window_offset_ + window_bytes_;
+    const std::size_t kept = offset >= window_offset_ && offset < end ? static_cast<std::size_t>(end - offset) : 0;
+    if (kept > 0 && offset != window_offset_)
+      std::memmove(window_.data(), window_.data() + (offset - window_offset_), kept);
+    if (window_.size() < want) window_.resize(want);
     window_offset_ = offset;
-    window_bytes_ = file.read_at(offset, window_.data(), static_cast<std::size_t>(want));
+    window_bytes_ = kept + file.read_at(offset + kept, window_.data() + kept, want - kept);
   }
   return {window_.data() + (offset - window_offset_),
           static_cast<std::size_t>(window_offset_ + window_bytes_ - offset)};

@@ -20,7 +20,7 @@ namespace plumbline::recorder {
 class CaptureWriter {
  public:
   // Of a tensor that is larger, several messages take a part each.
-  static constexpr std::size_t kPartBytes = std::size_t{16} << 20;
+  static constexpr std::size_t kPartBytes = std::size_t{1} << 18;
 
   CaptureWriter();
   ~CaptureWriter();

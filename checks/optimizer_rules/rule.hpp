@@ -97,9 +97,10 @@ extern const Rule kSgd, kAdam, kAdamW, kAdagrad, kRmsProp, kLion, kNAdam, kRAdam
 const Rule* rule_for(std::string_view class_name);
 
 // Shared by the rules: one element's gradient as the formula begins with it, and the number of elements.
-inline double signed_gradient(const RuleInputs& in, std::size_t i) {
-  return in.grad[i] * (in.settings.maximize ? -in.supposition.gradient_factor : in.supposition.gradient_factor);
+inline double gradient_factor(const RuleInputs& in) {
+  return in.settings.maximize ? -in.supposition.gradient_factor : in.supposition.gradient_factor;
 }
+inline double signed_gradient(const RuleInputs& in, std::size_t i) { return in.grad[i] * gradient_factor(in); }
 inline double state_before(const RuleInputs& in, std::size_t which, std::size_t i) {
   return i < in.state[which].size() ? in.state[which][i] : 0;  // of no state, or one of another shape: zero
 }
