@@ -24,10 +24,10 @@ constinit std::array<struct sigaction, kSignals.size()> earlier{};
 constinit std::atomic<pid_t> watched_process{0};
 constinit std::atomic<bool> met{false};
 
-// The writer thread looks every tenth of a second. Its own crash, or one that holds a lock which it needs, must not
-// keep the process alive.
+// The writer thread looks every tenth of a second, later on a starved machine. Its own crash, or one that holds a lock
+// which it needs, must not keep the process alive for long.
 void wait_for_writer(const LeftStack& stack) noexcept {
-  constexpr int kMostPauses = 150;
+  constexpr int kMostPauses = 500;
   for (int i = 0; i < kMostPauses; ++i) {
     if (stack.state.load(std::memory_order_acquire) == LeftStack::State::kFree) return;
     const timespec pause{0, 10'000'000};
