@@ -34,6 +34,16 @@ std::vector<const Party*> outvoted(const std::vector<const Party*>& callers) {
   return odd;
 }
 
+// When the call failed first on a rank; INT64_MAX where it failed on none.
+std::int64_t first_failure(const Subject& subject, const OpenOp& op) {
+  std::int64_t first = INT64_MAX;
+  for (const Party* party : op.with(Standing::kFailed)) {
+    const std::uint64_t time = party->call->end_ns != 0 ? party->call->end_ns : party->call->return_ns;
+    first = std::min(first, subject.clock().since_start(party->trace, time));
+  }
+  return first;
+}
+
 // Parties whose process ended inside the call, if that was before the others' failure or end: when a launcher ends the
 // remaining ranks, the first one that went is the one to look at.
 std::vector<const Party*> ended_inside(const Subject& subject, const OpenOp& op) {
@@ -49,12 +59,14 @@ std::vector<const Party*> ended_inside(const Subject& subject, const OpenOp& op)
   }
   if (earliest == INT64_MAX) return ended;
   // All of them ended, none failed: with nobody left behind, a common outer cause is as likely.
+  const std::int64_t failure = first_failure(subject, op);
   const bool left_behind = !op.with(Standing::kFailed).empty() ||
                            std::any_of(end_times.begin(), end_times.end(), [](auto time) { return time == INT64_MAX; });
   for (std::size_t index = 0; index < waiting.size(); ++index) {
     const bool first = end_times[index] == earliest;
     const bool own = subject.ending(waiting[index]->trace).bad_by_itself();
-    if (left_behind ? end_times[index] != INT64_MAX : first && own && waiting.size() > 1) {
+    const bool before = end_times[index] != INT64_MAX && (own || end_times[index] <= failure);
+    if (left_behind ? before : first && own && waiting.size() > 1) {
       ended.push_back(waiting[index]);
     }
   }

@@ -139,19 +139,41 @@ Habit habit_of(const CallSequence& calls, std::uint64_t number) {
   return Habit::kUnknown;
 }
 
+namespace {
+
+// Two calls changed places, and nothing else: those between them and the one after them are alike. A loop of two calls
+// that is a call ahead or behind looks swapped too, but is not in step again.
+bool in_step_around(const CallSequence& others, const CallSequence& own, std::uint64_t number, std::uint64_t shift) {
+  for (std::uint64_t at = number + 1; at <= number + shift + 1; ++at) {
+    if (at == number + shift) continue;
+    const auto one = others.find(at);
+    const auto other = own.find(at);
+    if (one != others.end() && other != own.end() && !alike(one->second, other->second)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 Slip slip_of(const CallSequence& others, const CallSequence& own, std::uint64_t number) {
   constexpr std::uint64_t kFarthest = 4;
   const auto call = [](const CallSequence& calls, std::uint64_t at) -> const Collective* {
     const auto found = calls.find(at);
     return found == calls.end() ? nullptr : &found->second;
   };
+  // Ranks that take turns in a role are out of step by their lines alone, which is no fault.
+  const Collective* one = call(others, number);
+  const Collective* other = call(own, number);
+  const bool by_line = one != nullptr && other != nullptr && difference_of(*one, *other) == Difference::kNone;
   for (std::uint64_t shift = 1; shift <= kFarthest; ++shift) {
     const Collective* first = call(others, number);
     const Collective* second = call(others, number + shift);
     const Collective* own_first = call(own, number);
     const Collective* own_second = call(own, number + shift);
     if (first == nullptr || second == nullptr || own_first == nullptr || own_second == nullptr) break;
-    if (alike(*first, *own_second) && alike(*second, *own_first) && !alike(*first, *own_first)) return Slip::kSwapped;
+    if (alike(*first, *own_second) && alike(*second, *own_first) && !alike(*first, *own_first) &&
+        (by_line || in_step_around(others, own, number, shift)))
+      return Slip::kSwapped;
   }
   // A loop looks shifted by a whole round to itself: who falls in with the others again has not slipped.
   const std::uint64_t last =
@@ -161,9 +183,13 @@ Slip slip_of(const CallSequence& others, const CallSequence& own, std::uint64_t 
   if (last > number && their_last != nullptr && own_last != nullptr && alike(*their_last, *own_last)) {
     return Slip::kPlain;
   }
+  // In a loop of two calls one too many looks like one too few: there the number of calls tells.
+  const bool more = own.size() > others.size();
   for (std::uint64_t shift = 1; shift <= kFarthest; ++shift) {
-    if (follows(others, own, number, shift)) return Slip::kSkipped;
-    if (follows(own, others, number, shift)) return Slip::kExtra;
+    const bool skipped = follows(others, own, number, shift);
+    const bool extra = follows(own, others, number, shift);
+    if (skipped && !(extra && more)) return Slip::kSkipped;
+    if (extra) return Slip::kExtra;
   }
   return Slip::kPlain;
 }

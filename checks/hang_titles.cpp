@@ -145,6 +145,8 @@ std::string open_next(const Judgement& judgement) {
     case Cause::kNotKnown:
       break;
   }
+  if (const auto failed = ranks_of(judgement.op->with(Standing::kFailed)); !failed.empty())
+    return fmt::format("read the error of {}", ranks_phrase(failed));
   return "check network and devices of these ranks (ncclras, nvidia-smi, kernel log): the code is in step";
 }
 
