@@ -56,7 +56,8 @@ class DataCheck {
     if (passes_.insert({ids.rank, ids.step, ids.occurrence}).second) {
       documents_ += batch.documents.size();
       for (const Capture* labels : captures_.select("labels", ids.step, {}, ids.rank)) {
-        if (labels->occurrence == ids.occurrence) labels_.count(loader_, *labels, batch.rows);
+        // The model may be given them, too.
+        if (labels->occurrence == ids.occurrence && labels_.count(loader_, *labels, batch.rows)) break;
       }
     }
     batches_[{ids.rank, ids.name}].push_back(std::move(batch));

@@ -13,13 +13,13 @@ constexpr std::size_t kFewestRows = 4;
 
 }  // namespace
 
-void RowLabels::count(CaptureLoader& loader, const Capture& labels, const TokenRows& rows) {
-  if (labels.captured() != labels.elements() || rows.batch == 0 || labels.elements() % rows.batch != 0) return;
+bool RowLabels::count(CaptureLoader& loader, const Capture& labels, const TokenRows& rows) {
+  if (labels.captured() != labels.elements() || rows.batch == 0 || labels.elements() % rows.batch != 0) return false;
   // A label a token; the last one, which has nothing to predict, may be left out.
   const std::size_t length = labels.elements() / rows.batch;
-  if (length > rows.length || length + 1 < rows.length) return;
+  if (length > rows.length || length + 1 < rows.length) return false;
   const RawTensor raw = loader.load(&labels);
-  if (raw.count() != labels.elements()) return;
+  if (raw.count() != labels.elements()) return false;
   std::vector<double> values;
   raw.decode(0, raw.count(), values);
   const double ignored = Detail(labels.detail).number("ignore_index").value_or(-100);
@@ -34,6 +34,7 @@ void RowLabels::count(CaptureLoader& loader, const Capture& labels, const TokenR
     ++without_;
     if (first_ == nullptr) first_ = &labels;
   }
+  return true;
 }
 
 void RowLabels::report(Observations& into) const {

@@ -12,8 +12,8 @@ namespace plumbline::checks {
 
 class RowLabels {
  public:
-  // One captured call of a loss function, and the rows that its labels belong to.
-  void count(CaptureLoader& loader, const Capture& labels, const TokenRows& rows);
+  // One captured call of a loss function, and the rows that its labels belong to. False where they do not fit.
+  bool count(CaptureLoader& loader, const Capture& labels, const TokenRows& rows);
 
   std::size_t rows() const { return rows_; }
   // A finding where more than half of all rows have none; ranks that divide rows among them may each see rows without.

@@ -4,7 +4,7 @@ import inspect
 import re
 
 PATHS = {}  # by identity of a module: (weak reference, path from the outermost module, wrappers left out)
-MODEL_INPUTS = ("input_ids", "position_ids", "attention_mask")
+MODEL_INPUTS = ("input_ids", "position_ids", "attention_mask", "labels")
 MODULE_PLACES = []  # (pattern, probe, takes the output, selector) of the template
 MOST_OUTPUTS = 100_000
 OUTPUTS = {}  # by a storage's address: (weak reference to it, to the parameters of the module whose result it holds)
@@ -99,8 +99,10 @@ def take_model_inputs(module, path, arguments, keywords):
         return
     inputs = named_inputs(type(module).forward, (module, *arguments), keywords)
     for name in MODEL_INPUTS:
-        if is_tensor(inputs.get(name)):
-            take(name, class_name(module), inputs[name], special_tokens(module))
+        # A model that hands keywords on has no argument of that name.
+        value = inputs.get(name, keywords.get(name))
+        if is_tensor(value):
+            take(name, class_name(module), value, special_tokens(module))
 
 
 def take_module_places(module, path, arguments, keywords, result):
