@@ -15,6 +15,7 @@
 #include "checks/optimizer_capture.hpp"
 #include "checks/optimizer_groups.hpp"
 #include "checks/optimizer_parameter.hpp"
+#include "checks/optimizer_self_test.hpp"
 #include "checks/schedules.hpp"
 #include "checks/state_compare.hpp"
 #include "reader/parallel.hpp"

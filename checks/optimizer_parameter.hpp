@@ -38,14 +38,6 @@ struct ParameterExam {
   bool held_moment = false;
 };
 
-// Would the check see its own faults, put into a copy of what was captured: a learning rate that is off by a hundredth
-// (of narrow parameters: by a factor of two), and one element, that at `place`, off by four bounds?
-struct SelfTest {
-  bool rate = false;
-  bool element = false;
-  bool passed() const { return rate && element; }
-};
-
 struct ParameterContext {
   CaptureLoader* loader = nullptr;
   const CapturedStep* step = nullptr;
@@ -54,6 +46,5 @@ struct ParameterContext {
 };
 
 ParameterExam examine(const ParameterContext& context, const CapturedParameter& parameter);
-SelfTest self_test(const ParameterContext& context, const CapturedParameter& parameter, std::size_t place);
 
 }  // namespace plumbline::checks

@@ -67,7 +67,7 @@ int line_by_locations(Bytes table, int line, std::int64_t offset) noexcept {
   while (locations.more()) {
     const std::uint8_t head = locations.byte();
     const int code = head >> 3 & 15;
-    end += 2 * ((head & 7) + 1);
+    end += 2 * (std::int64_t{head & 7} + 1);
     if (code >= kNoColumns && code <= kLong) {
       line += locations.signed_number();
     } else if (code >= kOneLine && code < kNoColumns) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 namespace plumbline::shim::python {
 
@@ -24,7 +25,7 @@ struct Object;
   X(void, Py_DecRef, (Object * object))
 
 struct Functions {
-#define PLUMBLINE_FRAME_MEMBER(result, name, parameters) result(*name) parameters;
+#define PLUMBLINE_FRAME_MEMBER(result, name, parameters) std::add_pointer_t<result parameters> name;
   PLUMBLINE_FRAME_FUNCTIONS(PLUMBLINE_FRAME_MEMBER)
 #undef PLUMBLINE_FRAME_MEMBER
 };

@@ -89,6 +89,7 @@ bool are_backends(const std::string& text) {
 // What the launcher prints goes to standard error: standard output is for what the probe found. -1: not started.
 int run_launcher(const std::vector<std::string>& command) {
   std::vector<char*> argv;
+  argv.reserve(command.size() + 1);
   for (const auto& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   const pid_t child = fork();
