@@ -56,9 +56,19 @@ class OptimizerCheck {
   }
 
  private:
+  // Others' optimizers of a name that PyTorch has, too, follow other formulas where these are more than an element by
+  // itself: the Adafactor of transformers, the Muon of its inventor.
+  static const Rule* rule_of(const CapturedStep& step) {
+    const Rule* rule = rule_for(step.class_name);
+    return rule != nullptr && !rule->elementwise && !step.of_torch() ? nullptr : rule;
+  }
+
   void step(const CapturedStep& step, const CapturedStep* previous) {
-    const ParameterContext context{&loader_, &step, previous, rule_for(step.class_name)};
-    if (context.rule == nullptr) unknown_classes_.insert(step.class_name);
+    const ParameterContext context{&loader_, &step, previous, rule_of(step)};
+    if (context.rule == nullptr) {
+      unknown_classes_.insert(step.of_torch() ? step.class_name
+                                              : fmt::format("{} of {}", step.class_name, step.module));
+    }
     std::vector<ParameterExam> exams(step.parameters.size());
     reader::parallel_for(step.parameters.size(), 0,
                          [&](std::size_t i) { exams[i] = examine(context, step.parameters[i]); });
@@ -156,7 +166,7 @@ class OptimizerCheck {
     }
     SelfTest caught;
     if (tested_.step != nullptr) {
-      const ParameterContext context{&loader_, tested_.step, tested_.previous, rule_for(tested_.step->class_name)};
+      const ParameterContext context{&loader_, tested_.step, tested_.previous, rule_of(*tested_.step)};
       caught = self_test(context, *tested_.parameter, tested_.place);
     }
     verdict.status = caught.passed() ? Status::kPass : Status::kInconclusive;

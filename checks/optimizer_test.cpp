@@ -51,6 +51,24 @@ void expect_title(const ToyTraining& toy, const std::string& title) {
   EXPECT_FALSE(verdict.findings.front().evidence.empty());
 }
 
+TEST(OptimizerTest, ANameThatPyTorchHasTooIsNoFormula) {
+  const TempDir directory;
+  testing::FakeRank fake(directory.path(), 0, 1);
+  fake.step(1, 2);
+  fake.exit(0);
+  CaptureJob job(directory.path(), 0);
+  job.step_note(0, "Adafactor", {R"({"settings":{"lr":0.1},"params":["w"]})"}, "transformers.optimization");
+  for (const char* probe : {"grad", "param.before", "param.after"})
+    job.tensor(probe, "w", 0, Dtype::kFloat32, {2}, testing::bytes_of(std::vector<float>{1, 2}));
+  job.finish();
+  const reader::Run run = open_run(directory.path());
+  const Verdict verdict = check_optimizer(Subject(run));
+  EXPECT_EQ(verdict.status, Status::kInconclusive);
+  EXPECT_TRUE(verdict.findings.empty());
+  ASSERT_FALSE(verdict.unknown.empty());
+  EXPECT_EQ(verdict.unknown[0], "updates of Adafactor of transformers.optimization: its formula is not known");
+}
+
 TEST(OptimizerTest, RightUpdatesPassAndTheFaultsOfTheCheckItselfAreCaught) {
   OptimizerMargins margins;
   const Verdict verdict = verdict_of(ToyTraining{}, &margins);
