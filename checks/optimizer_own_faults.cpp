@@ -1,4 +1,4 @@
-#include "checks/optimizer_self_test.hpp"
+#include "checks/optimizer_own_faults.hpp"
 
 #include <algorithm>
 #include <string>

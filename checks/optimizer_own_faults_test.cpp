@@ -1,4 +1,4 @@
-#include "checks/optimizer_self_test.hpp"
+#include "checks/optimizer_own_faults.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,14 +22,14 @@ SelfTest tried(const testing::ToyTraining& toy, std::size_t place) {
   return self_test(context, steps.back().parameters.front(), place);
 }
 
-TEST(OptimizerSelfTest, FaultsOfItsOwnAreCaughtAnywhere) {
+TEST(OptimizerOwnFaults, FaultsOfItsOwnAreCaughtAnywhere) {
   testing::ToyTraining toy;
   // More than one part of a capture, and far more than the stretch that is tried.
   toy.elements = 200'000;
   for (const std::size_t place : {0UL, 100'000UL, 199'999UL}) EXPECT_TRUE(tried(toy, place).passed()) << place;
 }
 
-TEST(OptimizerSelfTest, APlaceThatIsNotThereIsNoTest) {
+TEST(OptimizerOwnFaults, APlaceThatIsNotThereIsNoTest) {
   testing::ToyTraining toy;
   EXPECT_FALSE(tried(toy, toy.elements + 1'000'000).passed());
 }
