@@ -38,7 +38,7 @@ class ExportCheck {
 
   Verdict verdict() {
     if (theirs_.empty())
-      return not_evaluated(std::string(kName), reference_.path + " holds no parameter to compare with.");
+      return nothing_to_compare(std::string(kName), reference_, "holds no parameter to compare with.");
     match_ = match_names(mine_, theirs_);
     add_damage();
     if (!add_empty()) {

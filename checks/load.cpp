@@ -57,8 +57,8 @@ class LoadCheck {
 
   Verdict verdict() {
     if (theirs_.empty())
-      return not_evaluated(std::string(kName), reference_.path + " holds no parameter to compare with.");
-    if (mine_.empty()) return not_evaluated(std::string(kName), subject_.path + " holds no parameter.");
+      return nothing_to_compare(std::string(kName), reference_, "holds no parameter to compare with.");
+    if (mine_.empty()) return nothing_to_compare(std::string(kName), subject_, "holds no parameter.");
     comparison_ = compare_all(subject_, reference_, match_.pairs);
     find_exchanged();
     if (!add_not_written()) {
@@ -185,6 +185,8 @@ class LoadCheck {
     if (match_.pairs.empty()) title += fmt::format("; the module has names such as {}", names_text(mine_, 2));
     findings_.push_back(
         fault(std::move(title), dropped, "compare the class of the model with config.json's architectures"));
+    // It may be in the part that could not be read.
+    if (!subject_.problems.empty()) findings_.back().status = Status::kInconclusive;
   }
 
   void add_unexpected() {

@@ -29,7 +29,10 @@ class ResumeCheck {
 
   Verdict verdict() {
     if (reference_.tensors.empty() && reference_.values.empty()) {
-      return not_evaluated(std::string(kName), reference_.path + " holds no state to compare with.");
+      return nothing_to_compare(std::string(kName), reference_, "holds no state to compare with.");
+    }
+    if (subject_.tensors.empty() && !subject_.problems.empty() && !reference_.tensors.empty()) {
+      return nothing_to_compare(std::string(kName), subject_, "holds no state.");
     }
     find_missing_parts();
     add_moments();
@@ -66,7 +69,13 @@ class ResumeCheck {
       findings_.push_back(
           fault(fmt::format("{} is not in the resumed state; the file has {} of it", part, count_of(count, "value")),
                 {}, "load and save it with the rest"));
+      open_where_damaged();
     }
+  }
+
+  // What is missing may be in the part that could not be read.
+  void open_where_damaged() {
+    if (!subject_.problems.empty()) findings_.back().status = Status::kInconclusive;
   }
 
   bool is_missing(std::string_view name) const { return missing_.count(top_of(name)) != 0; }
@@ -98,6 +107,7 @@ class ResumeCheck {
     findings_.push_back(fault(fmt::format("{} of the saved state are not in the resumed one: {}",
                                           count_of(missing.size(), "tensor"), names_text(missing)),
                               missing, {}));
+    open_where_damaged();
   }
 
   void add_random_tensors() {

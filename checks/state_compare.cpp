@@ -167,4 +167,11 @@ Verdict not_evaluated(std::string check, std::string reason) {
   return verdict;
 }
 
+Verdict nothing_to_compare(std::string check, const reader::Checkpoint& side, std::string_view words) {
+  if (side.problems.empty()) return not_evaluated(std::move(check), fmt::format("{} {}", side.path, words));
+  Verdict verdict = not_evaluated(std::move(check), side.problems.front().sentence);
+  verdict.status = Status::kInconclusive;
+  return verdict;
+}
+
 }  // namespace plumbline::checks

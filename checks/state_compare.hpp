@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -50,5 +51,7 @@ Finding fault(std::string title, std::vector<std::string> details = {}, std::str
 // pass, fail or inconclusive by the findings; the reason is that of the first one, or `otherwise`.
 Verdict concluded(std::string check, std::vector<Finding> findings, std::string otherwise);
 Verdict not_evaluated(std::string check, std::string reason);
+// Of a state without anything to compare: where it is damaged, that is the reason, and the verdict is open.
+Verdict nothing_to_compare(std::string check, const reader::Checkpoint& side, std::string_view words);
 
 }  // namespace plumbline::checks

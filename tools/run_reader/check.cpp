@@ -15,6 +15,7 @@
 #include "checks/template_words.hpp"
 #include "reader/checkpoint/captured_state.hpp"
 #include "reader/checkpoint/checkpoint.hpp"
+#include "reader/run_files.hpp"
 #include "tools/run_reader/check_text.hpp"
 #include "tools/run_reader/exit_code.hpp"
 #include "tools/run_reader/json_out.hpp"
@@ -148,6 +149,11 @@ Verdict check_captured(const checks::StateCheck& check, reader::RunCaptures& cap
   return over_ranks(std::string(check.name), std::move(verdicts));
 }
 
+bool is_run(const std::string& path) {
+  const auto traces = reader::find_traces(path, true);
+  return traces.ok() && !traces->empty();
+}
+
 }  // namespace
 
 std::optional<int> check_without_run(const Options& options, std::ostream& out, std::ostream& err) {
@@ -159,9 +165,15 @@ std::optional<int> check_without_run(const Options& options, std::ostream& out, 
   if (!options.check.empty() && !of_states && run_check_named(options.check) == nullptr) {
     return complain(err, unknown_check(options.check));
   }
-  if (options.run.empty()) return complain(err, "check " + options.check + ": say of what, a run or a checkpoint.");
+  if (options.run.empty())
+    return complain(err,
+                    "check " + options.check + ": say of what, " + (of_states ? "a run or a checkpoint." : "a run."));
   if (options.references.size() > 1) return complain(err, "check: give one --reference.");
-  if (!reader::looks_like_checkpoint(options.run)) return std::nullopt;
+  if (!reader::looks_like_checkpoint(options.run)) {
+    // What is neither is told of as the checkpoint that it should have been.
+    if (!of_states || is_run(options.run)) return std::nullopt;
+    return check_files(options, out, err);
+  }
   if (!options.check.empty() && !of_states) {
     return complain(err, fmt::format("check {} looks at a run, and {} is a checkpoint.", options.check, options.run));
   }

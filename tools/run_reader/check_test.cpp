@@ -142,6 +142,35 @@ TEST_F(CheckTest, WhatCannotBeReadIsNamed) {
   EXPECT_EQ(say({"load", state("a", 1), "--reference", directory_ / "absent"}).status, kExitUsage);
 }
 
+TEST_F(CheckTest, WhatIsNoCheckpointIsToldOfAsOne) {
+  const std::string one = state("a", 1);
+  const std::string folder = directory_ / "text";
+  std::filesystem::create_directories(folder);
+  files::write_file(folder + "/readme.txt", std::string_view("hello"));
+  const Said wrong = say({"export", folder, "--reference", one});
+  EXPECT_EQ(wrong.status, kExitUsage);
+  EXPECT_NE(wrong.err.find("text holds no checkpoint: no .safetensors file"), std::string::npos) << wrong.err;
+  EXPECT_NE(say({"load", directory_ / "absent", "--reference", one}).err.find("absent is not there"),
+            std::string::npos);
+  EXPECT_NE(say({"data"}).err.find("check data: say of what, a run.\n"), std::string::npos);
+}
+
+// A directory with one file, cut off: on either side the file is named, and nothing fails for what could not be read.
+TEST_F(CheckTest, DamageIsTheReasonWhereNothingElseIsThere) {
+  const std::string folder = directory_ / "cut";
+  std::filesystem::create_directories(folder);
+  files::write_file(folder + "/model.safetensors", std::string_view("cut"));
+  const std::string one = state("a", 1);
+  for (const char* check : {"load", "resume", "export"}) {
+    const Said as_reference = say({check, one, "--reference", folder});
+    EXPECT_EQ(as_reference.status, kExitInconclusive) << as_reference.out;
+    EXPECT_NE(as_reference.out.find("cut/model.safetensors"), std::string::npos) << as_reference.out;
+    const Said as_subject = say({check, folder, "--reference", one});
+    EXPECT_EQ(as_subject.status, std::string_view(check) == "export" ? kExitFindings : kExitInconclusive);
+    EXPECT_NE(as_subject.out.find("cut/model.safetensors"), std::string::npos) << as_subject.out;
+  }
+}
+
 TEST_F(CheckTest, ACheckOfARunIsCalledByName) {
   const std::string path = run({1, 2, 3});
   const Said said = say({"hang", path});
