@@ -80,7 +80,10 @@ int report(const Options& options, const std::vector<Verdict>& verdicts, bool da
 Verdict without_reference(const checks::StateCheck& check, const Options& options) {
   return checks::not_evaluated(
       std::string(check.name),
-      fmt::format("there is nothing to compare {} with: name the original by --reference", options.run));
+      options.references.empty()
+          ? fmt::format("there is nothing to compare {} with: name the original by --reference", options.run)
+          : fmt::format("the run {} saved nothing that {} can be compared with: name a checkpoint by --reference",
+                        options.references.front(), options.run));
 }
 
 int check_files(const Options& options, std::ostream& out, std::ostream& err) {
