@@ -10,3 +10,8 @@ else()
                                                      -fno-sanitize-recover=all)
   target_link_options(plumbline_options INTERFACE -fsanitize=${PLUMBLINE_SANITIZE})
 endif()
+
+# Without it libFuzzer is blind to what an input reaches.
+if(PLUMBLINE_FUZZ)
+  target_compile_options(plumbline_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()

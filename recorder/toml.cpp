@@ -17,6 +17,7 @@ std::string plain_text(const toml::node& node) {
 
 std::vector<std::pair<std::string, std::string>> parse_toml_pairs(std::string_view text, std::string& error) {
   std::vector<std::pair<std::string, std::string>> pairs;
+  error.clear();
   const toml::parse_result result = toml::parse(text);
   if (!result) {
     const toml::parse_error& problem = result.error();

@@ -32,5 +32,15 @@ TEST(Toml, SurvivesBytesThatAreNoText) {
   EXPECT_FALSE(error.empty());
 }
 
+TEST(Toml, LettersOutsideOfStringsAreRefused) {
+  std::string error;
+  for (const std::string_view text : {"\xc3\xa9 = 1\n", "\xef\xbb\xbfl", "a = 1 \xd0\xb6\n", "a = \xe3\x82\xa2\n"}) {
+    EXPECT_TRUE(parse_toml_pairs(text, error).empty()) << text;
+    EXPECT_FALSE(error.empty()) << text;
+  }
+  EXPECT_EQ(parse_toml_pairs("a = \"\xc3\xa9\" # \xd0\xb6\n", error), (Pairs{{"a", "\xc3\xa9"}}));
+  EXPECT_TRUE(error.empty()) << error;
+}
+
 }  // namespace
 }  // namespace plumbline::recorder

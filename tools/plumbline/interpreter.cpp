@@ -43,20 +43,20 @@ std::string script_interpreter(const std::string& path) {
   if (!file.read(magic.data(), 2) || magic != "#!") return "";
   std::string line;
   std::getline(file, line);
-  if (const auto python = python_among(line); !python.empty()) return python;
+  if (auto python = python_among(line); !python.empty()) return python;
   std::getline(file, line);
   return line.find("exec'") != std::string::npos ? python_among(line) : "";
 }
 
 std::string find_interpreter(const std::vector<std::string>& command) {
   for (const auto& word : command) {
-    const std::string program = find_program(word);
+    std::string program = find_program(word);
     if (program.empty()) continue;
     if (names_python(program)) return program;
-    if (const auto python = script_interpreter(program); !python.empty()) return python;
+    if (auto python = script_interpreter(program); !python.empty()) return python;
   }
   for (const char* name : {"python3", "python"}) {
-    if (const auto program = find_program(name); !program.empty()) return program;
+    if (auto program = find_program(name); !program.empty()) return program;
   }
   return "";
 }

@@ -31,7 +31,7 @@ bool is_one_of(const std::string& executable, const Names& names) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-Status refusal(std::string sentence) { return {Code::kUnreadable, printable(sentence)}; }
+Status refusal(const std::string& sentence) { return {Code::kUnreadable, printable(sentence)}; }
 
 // The processes of the last launch in its first attempt that is there, those with a rank first.
 std::vector<const Trace*> processes_of(const reader::Run& run) {

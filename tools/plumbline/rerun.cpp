@@ -83,7 +83,7 @@ std::vector<std::string> variables_to_unset(const RecordedLaunch& launch) {
 
 void show(const RecordedLaunch& launch, const std::string& program) {
   std::vector<std::string> words = {"env"};
-  for (const auto& [name, value] : launch.variables) words.push_back(name + "=" + value);
+  for (const auto& [name, value] : launch.variables) words.push_back(fmt::format("{}={}", name, value));
   words.push_back(program);
   words.insert(words.end(), launch.command.begin() + 1, launch.command.end());
   fmt::print("cd {} && {}\n", recorder::shell_word(launch.directory), printable(recorder::shell_line(words)));

@@ -81,6 +81,7 @@ Finished run_program(const std::vector<std::string>& arguments) {
   Pipe output;
   Pipe errors;
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   auto environment = clean_environment();
@@ -134,7 +135,7 @@ std::string find_program(const std::string& name) {
   std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
   while (true) {
     const auto end = rest.find(':');
-    const std::string candidate = std::string(rest.substr(0, end)) + "/" + name;
+    std::string candidate = std::string(rest.substr(0, end)) + "/" + name;
     if (can_run(candidate)) return candidate;
     if (end == std::string_view::npos) return "";
     rest.remove_prefix(end + 1);

@@ -53,6 +53,7 @@ std::vector<CollectiveRow> collective_rows(const Context& context) {
     }
   }
   std::vector<CollectiveRow> rows;
+  rows.reserve(merged.size());
   for (auto& [key, row] : merged) rows.push_back(std::move(row));
   std::stable_sort(rows.begin(), rows.end(), [](const CollectiveRow& a, const CollectiveRow& b) {
     return std::max(a.bytes_in, a.bytes_out) > std::max(b.bytes_in, b.bytes_out);
@@ -73,7 +74,7 @@ Table collective_table(const std::vector<CollectiveRow>& rows, std::size_t most)
   for (const CollectiveRow& row : rows) {
     if (most-- == 0) break;
     std::string op(reader::name_of(row.op));
-    if (row.layer == reader::Layer::kNccl) op = "nccl " + op;
+    if (row.layer == reader::Layer::kNccl) op.insert(0, "nccl ");
     const auto some = [](std::uint64_t count) { return count == 0 ? std::string("-") : count_text(count); };
     table.add({row.group, ranks_text(row.group_ranks, 4), op,
                row.least == row.most ? count_text(row.most)

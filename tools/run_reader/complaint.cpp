@@ -54,6 +54,7 @@ std::string complaint_of(const CLI::App& app, const CLI::Error& error) {
     return (*parsed)->get_name() + " " + problem_of(**parsed, error) + "; " + command + " --help tells its options.";
   }
   std::vector<std::string> names;
+  names.reserve(chosen.size());
   for (const CLI::App* one : chosen) names.push_back(one->get_name());
   const std::string words = surplus(app);
   return (words.empty() ? "which command?" : "there is no option " + words + " before a command;") +
