@@ -74,6 +74,16 @@ class Collector {
   std::vector<ClipCall> open_;
 };
 
+// Elements of a capture at the places of a sample; of one that is a sample itself only where its places are the same.
+std::vector<double> values_at(CaptureLoader& loader, const Capture& capture, const std::vector<std::uint64_t>& places) {
+  std::vector<double> values = loader.values(&capture);
+  if (capture.indices == places) return values;
+  if (!capture.indices.empty() || places.empty() || places.back() >= values.size()) return {};
+  std::vector<double> chosen;
+  for (const std::uint64_t place : places) chosen.push_back(values[place]);
+  return chosen;
+}
+
 }  // namespace
 
 std::vector<ClipCall> clip_calls(const reader::RunCaptures& captures, const std::vector<CapturedStep>& steps) {
@@ -95,7 +105,7 @@ std::vector<ClipCall> clips_by_hand(const reader::RunCaptures& captures, const s
   for (const ClipCall& call : calls) by_note.erase(call.step->note);
   std::vector<ClipCall> found;
   for (const reader::CaptureFile& file : captures.files()) {
-    std::map<std::string, const Capture*> left;  // by the last backward()
+    std::map<std::string, const Capture*> left;  // by the last backward() since the step before
     for (const Capture& capture : file.captures()) {
       if (capture.probe == "grad.backward") left[capture.name] = &capture;
       if (capture.probe != "optimizer.step") continue;
@@ -107,9 +117,7 @@ std::vector<ClipCall> clips_by_hand(const reader::RunCaptures& captures, const s
       call.step = at->second;
       call.max_norm = std::nan("");
       for (const CapturedParameter& parameter : call.step->parameters) {
-        const auto grad = left.find(parameter.name);
-        if (grad == left.end() || grad->second->step != capture.step) continue;
-        call.before.insert(*grad);
+        if (auto grad = left.extract(parameter.name)) call.before.insert(std::move(grad));
       }
       found.push_back(std::move(call));
     }
@@ -118,9 +126,9 @@ std::vector<ClipCall> clips_by_hand(const reader::RunCaptures& captures, const s
 }
 
 std::optional<double> factor_between(CaptureLoader& loader, const Capture* before, const Capture* after) {
-  if (before == nullptr || after == nullptr || before->indices != after->indices) return std::nullopt;
+  if (before == nullptr || after == nullptr) return std::nullopt;
   const std::vector<double> x = loader.values(before);
-  const std::vector<double> y = loader.values(after);
+  const std::vector<double> y = values_at(loader, *after, before->indices);
   if (x.empty() || x.size() != y.size()) return std::nullopt;
   double product = 0;
   double square = 0;

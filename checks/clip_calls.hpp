@@ -22,8 +22,9 @@ struct ClipCall {
   std::map<std::string, const Capture*> before;  // gradients as clipping was given them, by parameter
 };
 
-// Clipping that the job does by hand: no call is seen, but what the gradients were after the last backward() and what
-// the step has. `max_norm` is not known (NaN). Of steps that have a call there is none.
+// Clipping that the job does by hand: no call is seen, but what the gradients were after the last backward(), of which
+// a sample may be all there is, and what the step has. `max_norm` is not known (NaN). Of steps that have a call there
+// is none.
 std::vector<ClipCall> clips_by_hand(const reader::RunCaptures& captures, const std::vector<CapturedStep>& steps,
                                     const std::vector<ClipCall>& calls);
 

@@ -43,16 +43,24 @@ class Judge {
 
   // Shards of one gradient get one factor, whatever it comes from; more cannot be said without max_norm.
   void run_by_hand() {
-    const ClipBlocks blocks = clip_blocks(loader_, calls_);
+    std::vector<ClipCall> clipped;
+    for (const ClipCall* call : calls_) clipped.push_back(as_clipped(*call));
+    std::vector<const ClipCall*> pointers;
+    for (const ClipCall& call : clipped) pointers.push_back(&call);
+    ClipBlocks blocks = clip_blocks(loader_, pointers);
     if (!blocks.sharded || blocks.apart || !blocks.unreduced.empty()) return;
     take_factors(blocks);
     if (factors_.size() < calls_.size() || alike(factors_)) return;
     // Clipped by the norm of its own part, each is left with max_norm.
     std::map<int, double> left;
     for (const auto& [rank, factor] : factors_) {
-      if (locals_.contains(rank) && factor < 1) left[rank] = factor * locals_[rank];
+      if (locals_.contains(rank) && factor < 1) left[rank] = locals_[rank];
     }
-    if (left.empty() || !alike(left)) {
+    undo(blocks);
+    const bool one_norm = std::all_of(left.begin(), left.end(), [&](const auto& each) {
+      return within(norm_tolerance_, each.second, left.begin()->second);
+    });
+    if (left.empty() || !one_norm) {
       report("gradient factor", blocks.shared_name,
              fmt::format("has its gradient multiplied by another factor per rank ({}), though the ranks hold shards of "
                          "one gradient",
@@ -83,6 +91,24 @@ class Judge {
   }
 
  private:
+  // Of the gradients that the step has, since they are there whole.
+  static ClipCall as_clipped(const ClipCall& call) {
+    ClipCall clipped = call;
+    for (auto& [name, grad] : clipped.before) {
+      if (const CapturedParameter* parameter = call.step->find(name); parameter != nullptr) grad = parameter->grad;
+    }
+    std::erase_if(clipped.before, [](const auto& one) { return one.second == nullptr; });
+    return clipped;
+  }
+
+  // Norms of clipped gradients become those of what was clipped.
+  void undo(ClipBlocks& blocks) {
+    std::vector<double> norms;
+    for (ClipBlocks::Block& block : blocks.blocks) norms.push_back(block.norm /= factors_.at(block.rank));
+    if (blocks.norm) blocks.norm = joined_norm(norms, first_.norm_type);
+    for (auto& [rank, norm] : locals_) norm /= factors_.at(rank);
+  }
+
   void take_factors(const ClipBlocks& blocks) {
     for (const ClipCall* call : calls_) {
       const auto factor = clip_factor(loader_, *call);

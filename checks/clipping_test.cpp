@@ -25,6 +25,7 @@ struct Rank {
   std::vector<float> used{};  // empty: `before` times the factor
   float weight = 1;           // value of the parameter
   bool by_hand = false;       // no call of a function is seen
+  bool sampled = false;       // of what is clipped only the last element is captured
 };
 
 enum class Placed { kSharded, kReplicated, kUnknown };
@@ -69,7 +70,10 @@ class ClippedRun {
     }
     CaptureJob job(directory_.path(), number);
     const std::string probe = rank.by_hand ? "grad.backward" : "grad.before_clip";
-    job.tensor(probe, "weight", 0, Dtype::kFloat32, {count}, bytes_of(rank.before), place);
+    TensorPlace sample = place;
+    if (rank.sampled) sample.indices = {count - 1};
+    job.tensor(probe, "weight", 0, Dtype::kFloat32, {count},
+               bytes_of(rank.sampled ? std::vector<float>{rank.before.back()} : rank.before), sample);
     if (!rank.by_hand)
       job.note("clip", "clip_grad_norm_", 0,
                R"({"max_norm":)" + std::to_string(rank.max_norm) + R"(,"norm_type":)" + norm_type +
@@ -120,6 +124,12 @@ TEST(ClippingTest, ShardsScaledByHand) {
       "step 0, ranks 0,1: weight has a clip coefficient that differs per rank (0.3333 on rank 0, 0.25 on rank 1), "
       "though the ranks hold shards of one gradient; global norm 5, applied norm 1.414 > max_norm 1");
   EXPECT_EQ(first_detail(run), "each rank clips by the norm of its own shards: 3 on rank 0, 4 on rank 1");
+  Rank sampled = by_hand({0, 3}, 1.0 / 3);
+  sampled.sampled = true;
+  Rank second = by_hand({0, 4}, 1.0 / 4);
+  second.sampled = true;
+  ClippedRun of_samples({sampled, second});
+  EXPECT_EQ(only_title(of_samples), only_title(run));
   ClippedRun other({by_hand({3}, 0.5), by_hand({4}, 0.25)});
   EXPECT_EQ(
       only_title(other),

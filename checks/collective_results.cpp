@@ -29,7 +29,7 @@ bool is_partial(const CapturedCall& call) {
 
 class ResultCheck {
  public:
-  explicit ResultCheck(const Subject& subject) : subject_(subject) {}
+  ResultCheck(const Subject& subject, CollectiveMargins& margins) : subject_(subject), margins_(margins) {}
 
   Verdict run() {
     const CapturedCalls captured = captured_calls(subject_);
@@ -67,6 +67,7 @@ class ResultCheck {
     const ReductionJudgement judgement = judge_reduction(call, blocks);
     judged_ += judgement.judged;
     margin_ = std::max(margin_, judgement.margin);
+    if (judgement.judged > 0) margins_[call.step] = std::max(margins_[call.step], judgement.margin);
     for (const WrongOutput& wrong : judgement.wrong) add_wrong(call, tensor, wrong);
     if (!judgement.apart.empty()) add_apart(call, tensor, judgement);
     if (judgement.judged == 0 || !judgement.wrong.empty()) return;
@@ -188,6 +189,7 @@ class ResultCheck {
   }
 
   const Subject& subject_;
+  CollectiveMargins& margins_;
   CollectiveFindings found_;
   std::size_t calls_ = 0;
   std::size_t partial_ = 0;
@@ -205,6 +207,13 @@ class ResultCheck {
 
 }  // namespace
 
-Verdict check_collective_results(const Subject& subject) { return ResultCheck(subject).run(); }
+Verdict check_collective_results(const Subject& subject, CollectiveMargins& margins) {
+  return ResultCheck(subject, margins).run();
+}
+
+Verdict check_collective_results(const Subject& subject) {
+  CollectiveMargins margins;
+  return check_collective_results(subject, margins);
+}
 
 }  // namespace plumbline::checks

@@ -43,6 +43,7 @@ void examine_call(const LossCall& call, LossMargins& margins, Observations& into
   const double ratio = std::fabs(call.reported - expected) / bound;
   if (ratio <= 1) {
     margins.largest_agreeing = std::max(margins.largest_agreeing, ratio);
+    margins.agreeing[call.step] = std::max(margins.agreeing[call.step], ratio);
     return;
   }
   Observation one;

@@ -5,14 +5,18 @@
 // that they come from. docs/checks.md says what it finds.
 #pragma once
 
+#include <cstdint>
+#include <map>
+
 #include "checks/subject.hpp"
 #include "checks/verdict.hpp"
 
 namespace plumbline::checks {
 
 struct LossMargins {
-  double largest_agreeing = 0;  // deviation of a loss over its bound
-  std::uint64_t bytes = 0;      // of logits
+  double largest_agreeing = 0;              // deviation of a loss over its bound
+  std::map<std::int64_t, double> agreeing;  // likewise, by step
+  std::uint64_t bytes = 0;                  // of logits
 };
 
 Verdict check_loss(const Subject& subject);

@@ -87,7 +87,7 @@ class OptimizerCheck {
       empty += exams[i].empty_moment ? 1 : 0;
       held += exams[i].held_moment ? 1 : 0;
     }
-    examine_lost_updates(step, shares, observations_, remarks_);
+    examine_lost_updates(step, shares, observations_, lost_);
     if (previous == nullptr) {
       examine_decay(step, observations_);
       if (empty > 0 && held == 0) moments_empty(step, exams);
@@ -104,6 +104,8 @@ class OptimizerCheck {
     for (const TensorOutcome& state : exam.outcome.state) largest = std::max(largest, state.largest);
     if (exam.outcome.agrees()) {
       margins_.largest_agreeing = std::max(margins_.largest_agreeing, largest);
+      double& agreeing = margins_.agreeing[context.step->ordinal];
+      agreeing = std::max(agreeing, largest);
       if (exam.outcome.leverage > leverage_) {
         leverage_ = exam.outcome.leverage;
         tested_ = {context.step, context.previous, &parameter, exam.outcome.leverage_place};
@@ -137,6 +139,7 @@ class OptimizerCheck {
     for (const auto& [why, count] : not_recomputed_)
       verdict.unknown.push_back(fmt::format("{} updates: {}", count, why));
     verdict.unknown.insert(verdict.unknown.end(), remarks_.begin(), remarks_.end());
+    for (const auto& [place, remark] : lost_) verdict.unknown.push_back(remark);
     if (!without_gradient_.empty()) {
       verdict.unknown.push_back(
           fmt::format("whether {} is meant to get no gradient: each requires one and had none in any captured step",
@@ -196,6 +199,7 @@ class OptimizerCheck {
   Observations observations_;
   std::set<std::string> unknown_classes_;
   std::set<std::string> remarks_;
+  LossRemarks lost_;
   std::set<std::string> without_gradient_;
   std::map<std::string, std::size_t> not_recomputed_;
   double leverage_ = 0;

@@ -63,6 +63,8 @@ void take(const Capture& capture, Assembly& into) {
     describe(parameter, capture.detail);
   } else if (probe == "param.after") {
     into.parameter(capture.name).param.after = &capture;
+  } else if (probe == "buffer") {
+    into.step.buffers.push_back(&capture);
   } else if (probe == "grad") {
     CapturedParameter& parameter = into.parameter(capture.name);
     parameter.grad = &capture;
@@ -74,7 +76,7 @@ void take(const Capture& capture, Assembly& into) {
 }
 
 bool of_a_step(std::string_view probe) {
-  return probe.starts_with("optimizer.") || probe.starts_with("param.") || probe == "grad" ||
+  return probe.starts_with("optimizer.") || probe.starts_with("param.") || probe == "grad" || probe == "buffer" ||
          probe.starts_with("state.");
 }
 

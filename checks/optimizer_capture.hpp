@@ -51,6 +51,7 @@ struct CapturedStep {
   std::vector<int> batch_ranks;  // global, that the job's wrappers give parts of one batch; empty: not known
   std::vector<CapturedGroup> groups;
   std::vector<CapturedParameter> parameters;  // in the order of capture
+  std::vector<const Capture*> buffers;        // of the models whose parameters it steps, before the step
 
   const CapturedParameter* find(std::string_view name) const;
   // Of PyTorch itself, whose formulas are known for sure.

@@ -137,7 +137,7 @@ void examine_decay(const CapturedStep& step, Observations& into) {
 }
 
 void examine_lost_updates(const CapturedStep& step, const UpdateShares& shares, Observations& into,
-                          std::set<std::string>& remarks) {
+                          LossRemarks& remarks) {
   double lr = 0;
   for (const CapturedGroup& group : step.groups) lr = std::max(lr, group.settings.lr);
   for (const auto& [dtype, share] : shares) {
@@ -162,12 +162,14 @@ void examine_lost_updates(const CapturedStep& step, const UpdateShares& shares, 
       one.next = "keep float32 master weights, or round stochastically";
       into.add(std::move(one));
     } else if (share.share() >= kLostDoubt && share.weight() >= kLostDoubt) {
-      remarks.insert(
-          fmt::format("whether a part of the updates may be lost: of {} parameters more than {:.0f} % of the "
-                      "entries that should change do not",
-                      dtype_name, kLostDoubt * 100));
+      remarks.try_emplace(
+          component_of(step) + " " + dtype_name,
+          fmt::format("whether a part of the updates may be lost: in step {} of {}, {:.1f} % of the entries of {} "
+                      "parameters that should change did not (lr {:g})",
+                      step.step, component_of(step), share.share() * 100, dtype_name, lr));
     } else if (is_narrow(dtype) && share.decaying > 0 && share.decay_share() >= 0.9) {
-      remarks.insert(
+      remarks.try_emplace(
+          "decay " + dtype_name,
           fmt::format("whether weight decay may be without effect: of {} parameters it is less than half a "
                       "unit in the last place of nearly all entries",
                       dtype_name));

@@ -26,9 +26,11 @@ void examine_decay(const CapturedStep& step, Observations& into);
 
 // By dtype: what became of the updates of one step.
 using UpdateShares = std::map<recorder::Dtype, UpdateShare>;
-// A smaller loss than a fault is a remark, for the limits of the check.
+// A smaller loss than a fault is a remark, for the limits of the check: that of the first step which shows it, by what
+// it is of.
+using LossRemarks = std::map<std::string, std::string>;
 void examine_lost_updates(const CapturedStep& step, const UpdateShares& shares, Observations& into,
-                          std::set<std::string>& remarks);
+                          LossRemarks& remarks);
 
 std::string component_of(const CapturedStep& step);
 

@@ -10,6 +10,7 @@
 #include "checks/observations.hpp"
 #include "checks/optimizer_groups.hpp"
 #include "checks/reduced_elements.hpp"
+#include "checks/replica_buffers.hpp"
 #include "checks/replica_data.hpp"
 #include "checks/replica_sets.hpp"
 #include "checks/template_words.hpp"
@@ -62,9 +63,11 @@ class ReplicaCheck {
     std::size_t compared = 0;
     for (const ReplicaSet& set : sets) compared += follow(set, messages);
     for (const ReplicaSet& set : sets) settings(set, messages);
-    const DataSeen data = examine_data(subject_, loader_, sharers_of_batch(steps_, sets), observations_);
+    const std::vector<BatchSet> sharers = sharers_of_batch(steps_, sets);
+    const DataSeen data = examine_data(subject_, loader_, sharers, observations_);
+    const std::size_t buffers = examine_buffers(steps_, loader_, sharers, observations_);
     verdict.findings = observations_.findings(subject_);
-    conclude(verdict, sets.size(), compared, data);
+    conclude(verdict, sets.size(), compared, buffers, data);
     return verdict;
   }
 
@@ -311,7 +314,8 @@ class ReplicaCheck {
     return true;
   }
 
-  void conclude(Verdict& verdict, std::size_t sets, std::size_t compared, const DataSeen& data) const {
+  void conclude(Verdict& verdict, std::size_t sets, std::size_t compared, std::size_t buffers,
+                const DataSeen& data) const {
     const bool fails = std::any_of(verdict.findings.begin(), verdict.findings.end(),
                                    [](const Finding& finding) { return finding.status == Status::kFail; });
     if (!verdict.findings.empty()) {
@@ -322,6 +326,7 @@ class ReplicaCheck {
       verdict.status = Status::kPass;
       verdict.reason =
           fmt::format("{} parameters agree bit by bit over their replicas, in {} comparisons", sets, compared);
+      if (buffers > 0) verdict.reason += fmt::format("; {} buffers agree that do not depend on the batch", buffers);
       if (data.compared == 0) verdict.unknown.emplace_back("whether ranks see different data: none was captured");
       if (data.one_batch)
         verdict.unknown.emplace_back("whether ranks see different data: they read the same rows in every step");

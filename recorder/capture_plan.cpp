@@ -18,9 +18,11 @@ struct Default {
 };
 constexpr Default kDefaults[] = {
     {Level::kWatch, "0-2,%200",
-     "*=sample:16+hash,param=sample:16+hash,grad=sample:16,state=sample:16,loss=full,backward.loss=full,"
+     "*=sample:16+hash,param=sample:16+hash,buffer=sample:16+hash,grad=sample:16,state=sample:16,loss=full,backward."
+     "loss=full,"
      "token_loss=sample:16,load=hash,save=hash,rng=hash"},
-    {Level::kDiagnose, "all", "*=full+hash,collective=sample:1024+hash,grad.backward=sample:64,grad.kept=sample:64"},
+    {Level::kDiagnose, "all",
+     "*=full+hash,buffer=sample:16+hash,collective=sample:1024+hash,grad.backward=sample:64,grad.kept=sample:64"},
 };
 // Larger tensors are sampled in a diagnosis, unless it is told to keep them whole.
 constexpr std::uint64_t kSmallBytes = std::uint64_t{64} << 20;

@@ -4,17 +4,14 @@ collective_results found each fault, at its step, on the right ranks and with it
     check_collective_results.py --python PYTHON --shim libplumbline.so --run-reader run-reader --wrong wrong_results.so
 """
 
-import argparse
-import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(FOLDER, "..", "jobs"))
-import launch  # noqa: E402
+import trial  # noqa: E402
 from jobs import Job  # noqa: E402
 
 PAGE = """# Wrong results of collectives that the check is tried on
@@ -22,11 +19,11 @@ PAGE = """# Wrong results of collectives that the check is tried on
 Collectives of two gloo ranks, a case an optimizer step, in one launch; see `tests/faults/collective_faults.py`. A library in front of the
 shim changes what gloo has left, below everything that the job or c10d could see. `yes`: found at its step, on the ranks whose
 results are wrong, with its cause in words. At level `watch` only the first steps and every 200th are looked at, here all of them; a step's
-share of the elements is smaller, and `by hashes` says that only the hashes of all ranks' results showed the fault. The table is made by `tests/faults/check_collective_results.py --write docs/faults_collectives.md`, and
+share of the elements is smaller, and `by hashes` says that only the hashes of all ranks' results showed the fault. `margin`: of right reductions the largest deviation over its bound, at level diagnose; what is only moved is compared bit by bit, and has none. The table is made by `tests/faults/check_collective_results.py --write docs/faults_collectives.md`, and
 the test `fault.collective_results` checks each cell again.
 
-| case | diagnose | watch |
-|---|---|---|
+| case | diagnose | watch | margin |
+|---|---|---|---|
 """
 APART = "differs from rank to rank"
 LEVELS = {
@@ -35,24 +32,19 @@ LEVELS = {
 }
 
 
-def cases(options):
-    """Name, words and ranks of each; the job's own list, read where torch is."""
-    code = "import json, collective_faults as job; print(json.dumps([[c[0], *c[2:]] for c in job.CASES]))"
-    said = subprocess.run([options.python, "-c", code], cwd=FOLDER, stdout=subprocess.PIPE, check=True)
-    return json.loads(said.stdout)
+def cases(python):
+    """Name, words and ranks of each."""
+    return trial.listed(python, "import json, collective_faults as job; print(json.dumps([[c[0], *c[2:]] for c in job.CASES]))")
 
 
-def verdict_of(options, level, environment):
+def verdict_of(options, environment):
+    """What the check says, and how close right results are to their bound, by step."""
     with tempfile.TemporaryDirectory(prefix="plumbline-collectives-") as folder:
         directory = os.path.join(folder, "run")
-        job = Job(os.path.join("..", "faults", "collective_faults.py"))
-        shim = f"{options.wrong}:{options.shim}"
-        outcome = launch.run(options.python, job, shim, directory, environment | options.environment)
-        if outcome.status != 0:
-            sys.exit(f"{level}: the job ended with {outcome.status}:\n{outcome.output}")
-        command = [options.run_reader, "check", "collective_results", directory, "--json"]
-        said = subprocess.run(command, stdout=subprocess.PIPE, check=False).stdout
-        return json.loads(said)["verdicts"][0]
+        job = Job(os.path.join(trial.FAULTS, "collective_faults.py"))
+        trial.record(options, job, directory, environment | options.environment, f"{options.wrong}:{options.shim}")
+        (verdict,) = trial.verdicts(options, "collective_results", directory)
+        return verdict, trial.margins(options, directory)["collective_results"]
 
 
 def cell(level, name, words, ranks, found, problems):
@@ -72,33 +64,25 @@ def cell(level, name, words, ranks, found, problems):
 
 
 def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("--python", required=True)
-    options.add_argument("--shim", required=True)
-    options.add_argument("--run-reader", required=True)
-    options.add_argument("--wrong", required=True)
-    options.add_argument("--write", help="page of the documentation")
-    options = options.parse_args()
+    options = trial.options(("--wrong", {"required": True}))
     options.environment = {k: v for k, v in os.environ.items() if k in ("PLUMBLINE_CACHE", "PLUMBLINE_ADAPTER")}
     rows, reasons, problems = {}, [], []
+    listed = cases(options.python)
     for level, environment in LEVELS.items():
-        verdict = verdict_of(options, level, environment)
+        verdict, margins = verdict_of(options, environment)
         reasons += [f"{level}: {verdict['reason']}", *(f"{level}: {remark}" for remark in verdict["unknown"])]
         found = {}
         for finding in verdict["findings"]:
             found.setdefault(int(re.match(r"step (\d+)", finding["title"])[1]), []).append(finding)
-        for step, (name, words, ranks) in enumerate(cases(options)):
-            rows.setdefault(name, (words, []))[1].append(cell(level, name, words, ranks, found.get(step, []), problems))
+        for step, (name, words, ranks) in enumerate(listed):
+            margin = "" if words else trial.shown_margin(margins, [step])
+            row = rows.setdefault(name, (words, [], margin))
+            row[1].append(cell(level, name, words, ranks, found.get(step, []), problems))
     page = PAGE
-    for name, (words, cells) in rows.items():
-        page += f"| {name}{'' if words else ' (no fault)'} | {' | '.join(cells)} |\n"
+    for name, (words, cells, margin) in rows.items():
+        page += f"| {name}{'' if words else ' (no fault)'} | {' | '.join(cells)} | {margin} |\n"
     page += "\n" + "\n".join(f"- {reason}" for reason in reasons) + "\n"
-    print(page)
-    if options.write:
-        with open(options.write, "w", encoding="utf-8") as file:
-            file.write(page)
-    print("\n".join(problems))
-    sys.exit(1 if problems else 0)
+    trial.end(options, page, problems)
 
 
 if __name__ == "__main__":

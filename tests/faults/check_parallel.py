@@ -14,8 +14,8 @@ Small trainings on two ranks (gloo, CPU), one after the other in one launch, rec
 `gate.weight` that it is a copy; see `tests/faults/parallel.py` for each. No wrapper of PyTorch declares anything here. The table is made
 by `tests/faults/check_parallel.py --write docs/faults_parallel.md`, and the test `fault.parallel` checks each cell again.
 
-| training | check | caught at step | cause named |
-|---|---|---|---|
+| training | check | caught at step | cause named | margin |
+|---|---|---|---|---|
 """
 TEMPLATE = """
 [replicas]

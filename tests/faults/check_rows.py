@@ -4,17 +4,16 @@ checkpoint of other names, which the run's template has.
     check_rows.py --python PYTHON --shim libplumbline.so --run-reader run-reader [--write docs/faults_rows.md]
 """
 
-import argparse
-import json
 import os
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-import cases
-import launch
-from jobs import Job
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(FOLDER, "..", "jobs"))
+import trial  # noqa: E402
+from jobs import Job  # noqa: E402
 
 CHECKS = ("data", "loss", "optimizer")
 PAGE = """# Rows that a model cannot learn from
@@ -37,15 +36,12 @@ def said_of(options, name, folder):
     directory = os.path.join(folder, name.replace(" ", "_"))
     originals, template = directory + ".originals", os.path.join(folder, "names.toml")
     os.mkdir(originals)
-    job = Job(os.path.join("..", "faults", "rows.py"), (name,), launcher="python", ranks=1, traces=1)
+    job = Job(os.path.join(trial.FAULTS, "rows.py"), (name,), launcher="python", ranks=1, traces=1)
     environment = {"PLUMBLINE_LEVEL": "diagnose", "PLUMBLINE_TEMPLATE": template, "ROWS_ORIGINALS": originals}
-    outcome = launch.run(options.python, job, options.shim, directory, environment)
-    if outcome.status != 0:
-        sys.exit(f"{name} ended with {outcome.status}:\n{outcome.output}")
+    trial.record(options, job, directory, environment)
     said = {}
     for check in CHECKS:
-        done = subprocess.run([options.run_reader, "check", check, directory, "--json"], stdout=subprocess.PIPE, check=False)
-        verdict = json.loads(done.stdout)["verdicts"][0]
+        (verdict,) = trial.verdicts(options, check, directory)
         said[check] = (verdict["status"], [finding["title"] for finding in verdict["findings"]])
     load = [options.run_reader, "check", "load", directory, "--reference"]
     said["load"] = {
@@ -80,13 +76,10 @@ def row(case, said, expected, problems):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    for name in ("--python", "--shim", "--run-reader"):
-        parser.add_argument(name, required=True)
-    parser.add_argument("--write", help="page of the documentation")
-    options = parser.parse_args()
-    code = "import json, rows; print(json.dumps([[c[0], type(c[1]).__name__, *c[2:]] for c in rows.CASES]))"
-    listed = json.loads(subprocess.run([options.python, "-c", code], cwd=cases.FOLDER, stdout=subprocess.PIPE, check=True).stdout)
+    options = trial.options()
+    listed = trial.listed(
+        options.python, "import json, rows; print(json.dumps([[c[0], type(c[1]).__name__, *c[2:]] for c in rows.CASES]))"
+    )
     kinds = {kind: name for name, kind, _, _ in listed}
     page, problems = PAGE, []
     with tempfile.TemporaryDirectory(prefix="plumbline-rows-") as folder, ThreadPoolExecutor(2) as pool:
@@ -99,12 +92,7 @@ def main():
         # Two faults of one training are told apart by their checks.
         expected = [(other[0], other[2], other[3]) for other in listed if other[1] == kind and other[2]]
         page += row((name, check, words), runs[kind], expected, problems) + "\n"
-    print(page)
-    if options.write:
-        with open(options.write, "w", encoding="utf-8") as file:
-            file.write(page)
-    print("\n".join(problems))
-    sys.exit(1 if problems else 0)
+    trial.end(options, page, problems)
 
 
 if __name__ == "__main__":

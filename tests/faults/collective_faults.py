@@ -20,13 +20,13 @@ PEER = 1 - RANK
 ALIVE = []  # what faults are made of
 
 
-def leave(tensor, wrong, ranks=(1,), copied=False):
-    """The next collective leaves `wrong` in `tensor`, on these ranks."""
+def leave(tensor, wrong, ranks=(1,), by="result"):
+    """The next collective leaves `wrong` in `tensor`, on these ranks; by "copy" or "message": see wrong_results.cpp."""
     if RANK not in ranks:
         return
     wrong = wrong.to(tensor.dtype).contiguous()
     ALIVE.append(wrong)
-    arm = FAULTS.wrong_copy if copied else FAULTS.wrong_result
+    arm = getattr(FAULTS, f"wrong_{by}")
     size = wrong.numel() * wrong.element_size()
     arm(ctypes.c_void_p(tensor.data_ptr()), ctypes.c_void_p(wrong.data_ptr()), ctypes.c_size_t(size))
 
@@ -122,7 +122,7 @@ def broadcast_not_written():
 
 def shifted_scatter():
     out, wide = torch.zeros(30), of_all(SIZE * 30, 13)
-    leave(out, (wide[0] + wide[1])[:30], copied=True)
+    leave(out, (wide[0] + wide[1])[:30], by="copy")
     dist.reduce_scatter_tensor(out, wide[RANK].clone())
 
 
@@ -154,6 +154,28 @@ def strided_scatter():
     whole = numbers(16, 17, rank=0).view(2, 8)
     parts = [whole[:, :4], whole[:, 4:]]
     dist.scatter(torch.zeros(2, 4), parts if RANK == 0 else None, src=0)
+
+
+def spoilt_message():
+    """One bit of what is received."""
+    if RANK == 0:
+        dist.send(numbers(3000, 18), 1)
+        return
+    own, sent = torch.zeros(3000), numbers(3000, 18, rank=0)
+    wrong = sent.clone()
+    wrong.view(torch.int32)[2000] ^= 1
+    leave(own, wrong, by="message")
+    dist.recv(own, 0)
+
+
+def stale_message():
+    """A batch of messages one way and back; what rank 0 receives is not written."""
+    own, theirs = numbers(50, 19), numbers(50, 190)
+    leave(theirs, theirs.clone(), (0,), by="message")
+    calls = [dist.P2POp(dist.irecv, theirs, PEER), dist.P2POp(dist.isend, own, PEER)]
+    works = dist.batch_isend_irecv(calls)
+    for work in works:
+        work.wait()
 
 
 def right_reductions():
@@ -308,6 +330,8 @@ CASES = [
     ("block of an uneven all_to_all spoilt", spoilt_uneven_exchange, "is none of the blocks", [1]),
     ("scatter gives a rank the block of another", wrong_scatter, "as its block 0", [1]),
     ("scatter of tensors that are not contiguous", strided_scatter, "is none of the blocks", [0, 1]),
+    ("one bit of a received message wrong", spoilt_message, "is none of the blocks", [1]),
+    ("message that is not written", stale_message, "was not written", [0]),
     ("broadcast, all_gather, gather, scatter, all_to_all", right_movements, "", []),
     ("uneven all_to_all", right_exchanges, "", []),
     ("send and recv, batches", right_messages, "", []),

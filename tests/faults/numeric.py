@@ -10,6 +10,7 @@ import sys
 import torch
 import torch.distributed as dist
 
+from numeric_buffers import BUFFER_CLEAN, BUFFER_FAULTS
 from numeric_clean import CLEAN
 from numeric_clipping import CLIPPING_CLEAN, CLIPPING_FAULTS
 from numeric_faults import STATE_FAULTS
@@ -23,10 +24,12 @@ ENTRIES = [
     *GRADIENT_FAULTS,
     *CLIPPING_FAULTS,
     *SCHEDULE_FAULTS,
+    *BUFFER_FAULTS,
     *CLEAN,
     *GRADIENT_CLEAN,
     *CLIPPING_CLEAN,
     *SCHEDULE_CLEAN,
+    *BUFFER_CLEAN,
     *LOSS_ENTRIES,
 ]
 

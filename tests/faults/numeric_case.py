@@ -110,3 +110,6 @@ class Entry:
     words: str = ""  # of the finding's title
     tensor: str = ""  # that is named first; empty: none is
     ranks: tuple = (0, 1)
+    remark: bool = False  # told beside the findings, and fails nothing
+    lost: float = 0  # of a finding about lost updates: their share
+    entries: int = 0  # of how many entries

@@ -45,6 +45,40 @@ class GlobalNorm(TwoShards):
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 
 
+def scale_to(parts, norm, max_norm):
+    """Clipping by hand."""
+    for part in parts:
+        part.mul_((max_norm / (norm + 1e-6)).clamp(max=1.0))
+
+
+class ByHand(Case):
+    """Each rank has the whole gradient, and so its norm."""
+
+    def before_step(self, step, model, optimizer):
+        parts = [p.grad for p in model.parameters()]
+        scale_to(parts, torch.stack(torch._foreach_norm(parts)).norm(), 0.01)
+
+
+class ShardsByHand(TwoShards):
+    """Squares of the shards, summed over the ranks."""
+
+    def norm(self, parts):
+        square = torch.stack(torch._foreach_norm(parts)).square().sum()
+        dist.all_reduce(square)
+        return square.sqrt()
+
+    def before_step(self, step, model, optimizer):
+        parts = [p.grad.to_local() for p in model.parameters()]
+        scale_to(parts, self.norm(parts), 1.0)
+
+
+class LocalByHand(ShardsByHand):
+    """The sum over the ranks was left out."""
+
+    def norm(self, parts):
+        return torch.stack(torch._foreach_norm(parts)).norm()
+
+
 class FlatShards(Case):
     """FSDP1, whose gradients are plain tensors: the plain function takes them for all there is."""
 
@@ -58,6 +92,23 @@ class FlatShards(Case):
 
     def before_step(self, step, model, optimizer):
         nn.utils.clip_grad_norm_(model.parameters(), 0.01)
+
+
+class FlatByMethod(FlatShards):
+    """The method of the wrapper, which knows that they are shards."""
+
+    def wrap(self, model):
+        self.wrapped = super().wrap(model)
+        return self.wrapped
+
+    def before_step(self, step, model, optimizer):
+        self.wrapped.clip_grad_norm_(0.01)
+
+
+class FlatByHand(FlatShards):
+    def before_step(self, step, model, optimizer):
+        parts = [p.grad for p in model.parameters() if p.grad is not None]
+        scale_to(parts, torch.stack(torch._foreach_norm(parts)).norm(), 0.01)
 
 
 class Clipped(Case):
@@ -97,6 +148,9 @@ A09 = "differs per rank (0.3333 on rank 0, 0.25 on rank 1), though the ranks hol
 CLIPPING_FAULTS = [
     Entry("FSDP2, clipped by the norm of a rank's shards", LocalNorm(), "optimizer", 0, A09, "weight"),
     Entry("FSDP1, plain clip_grad_norm_", FlatShards(), "optimizer", 0, "clip coefficient that differs per rank", "up.weight"),
+    Entry("FSDP2, clipped by hand by the norm of a rank's shards", LocalByHand(), "optimizer", 0, A09, "weight"),
+    Entry("FSDP1, clipped by hand by the norm of a rank's shards", FlatByHand(), "optimizer", 0,
+          "clip coefficient that differs per rank", "up.weight"),
     Entry("clipped before the gradients are averaged", ClippedFirst(), "optimizer", 0, "before the ranks' gradients are",
           "head.bias"),
     Entry("clipped by the square of the norm", WithoutRoot(), "optimizer", 0, "gradients are clipped by"),
@@ -106,4 +160,7 @@ CLIPPING_FAULTS = [
 CLIPPING_CLEAN = [
     Entry("clipping", Clipped()),
     Entry("FSDP2, clipping; the norm that is logged is local", GlobalNorm()),
+    Entry("clipped by hand", ByHand()),
+    Entry("FSDP2, clipped by hand by the norm over all ranks", ShardsByHand()),
+    Entry("FSDP1, clipped by its own method", FlatByMethod()),
 ]

@@ -42,6 +42,19 @@ def verdicts(given, check, *arguments):
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=False).stdout)["verdicts"]
 
 
+def margins(given, directory):
+    """How close the checks' judgement was to their bounds: {check: {ordinal or step: largest deviation over its bound}}."""
+    program = os.path.join(os.path.dirname(given.run_reader), "margins")
+    said = subprocess.run([program, directory], stdout=subprocess.PIPE, check=True).stdout
+    return {check: {int(place): margin for place, margin in found.items()} for check, found in json.loads(said).items()}
+
+
+def shown_margin(found, places):
+    """Of the largest of some; empty where nothing was compared with a bound."""
+    known = [found[place] for place in places if place in found]
+    return f"{max(known):.2f}" if known else ""
+
+
 def end(given, page, problems):
     """Shows the table, writes it where --write says, and ends the program: with 1 where there are problems."""
     print(page)

@@ -20,13 +20,28 @@ class Owner:
         self.sharers = tuple(weakref.ref(each) for each in around if divides_batch(each))
 
 
+class Buffer:
+    """Where a buffer sits; the module may put another tensor there at any time."""
+
+    __slots__ = ("name", "key", "module", "kind", "replicated_by", "sharers")
+
+    def __init__(self, path, key, module, around):
+        self.name, self.key, self.module, self.kind = join(path, key), key, weakref.ref(module), class_name(module)
+        self.replicated_by = next((weakref.ref(each) for each in around if is_ddp(each)), None)
+        self.sharers = tuple(weakref.ref(each) for each in around if divides_batch(each))
+
+    def tensor(self):
+        module = self.module()
+        return None if module is None else buffers_of(module).get(self.key)
+
+
 class Root:
     """A module that no other one holds, as it was at the last look."""
 
-    __slots__ = ("name", "owners")
+    __slots__ = ("name", "owners", "buffers")
 
     def __init__(self, module):
-        self.name, self.owners = class_name(module), owners_below(module)
+        self.name, self.owners, self.buffers = class_name(module), owners_below(module), buffers_below(module)
 
     def find(self, parameters):
         """Owners of those of the parameters that are below it."""
@@ -64,6 +79,11 @@ def children_of(module):
     fields = getattr(module, "__dict__", None) or {}
     children, parameters = fields.get("_modules"), fields.get("_parameters")
     return (children if isinstance(children, dict) else {}, parameters if isinstance(parameters, dict) else {})
+
+
+def buffers_of(module):
+    found = (getattr(module, "__dict__", None) or {}).get("_buffers")
+    return found if isinstance(found, dict) else {}
 
 
 def root_modules(modules):
@@ -112,6 +132,15 @@ def owners_below(root):
             elif join(path, name) != known.name:
                 known.tied.append(join(path, name))
     return owners
+
+
+def buffers_below(root):
+    return [
+        Buffer(path, key, module, around + (module,))
+        for path, module, around in walk(root)
+        for key, value in buffers_of(module).items()
+        if value is not None
+    ]
 
 
 def look_again():

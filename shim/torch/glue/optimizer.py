@@ -10,6 +10,7 @@ class Follower:
         self.parameters = None  # identities and requires_grad, group by group: what `pieces` was made for
         self.pieces = None  # by identity of the parameter
         self.beside = []  # (weak reference, piece) of the modules' parameters, where it steps copies of them
+        self.buffers = []  # of the models whose parameters it steps, where no optimizer before it does
         self.batch_ranks = []  # that take parts of one batch
         self.open = None  # (step, key) while a step is under way
         self.closure = False
@@ -31,6 +32,7 @@ class Follower:
                 for piece in pieces:
                     piece.detail = as_json(detail_of(piece, parameter, group, index, owner))
                 self.pieces[id(parameter)] = pieces
+        self.buffers = buffers_around(owners, self)
         if any(each not in owners and each not in FLAT for each in self.pieces):
             self.beside = parameters_beside(self.pieces)
 
@@ -38,6 +40,13 @@ class Follower:
 def whole_piece(parameter, owner, fallback):
     place = place_of(parameter, owner)
     return Piece(fallback, place) if owner is None else Piece(owner.name, place, module=owner.module)
+
+
+def buffers_around(owners, follower):
+    """Of the models that hold some parameters, less those that another optimizer's step looks at."""
+    taken = {id(each.module()) for other, _ in live_followers() if other is not follower for each in other.buffers}
+    roots = [root for root in ROOTS if any(key in root.owners for key in owners)]
+    return [each for root in roots for each in root.buffers if id(each.module()) not in taken]
 
 
 def parameters_beside(pieces):
@@ -96,6 +105,7 @@ def before_step(optimizer, step, ordinal, key, nested, arguments, keywords):
             capture_pieces(follower, "param.before", parameter, parameter)
             capture_state(follower, optimizer, parameter, "before")
         capture_beside(follower)
+        capture_buffers(follower)
 
 
 def after_step(optimizer, ordinal):
@@ -185,6 +195,15 @@ def capture_beside(follower):
         parameter = weak()
         if parameter is not None:
             capture(local_part(parameter), "model.param", piece.name, step, 0, key, "", piece.place)
+
+
+def capture_buffers(follower):
+    step, key = follower.open
+    for buffer in follower.buffers:
+        tensor = buffer.tensor()
+        if isinstance(tensor, loaded("torch").Tensor) and not tensor.is_meta:
+            detail = as_json({"module": buffer.kind})
+            capture(local_part(tensor), "buffer", buffer.name, step, 0, key, detail, buffer_place(buffer, tensor))
 
 
 def capture_grad(follower, parameter):

@@ -85,6 +85,16 @@ def place_of(tensor, owner):
     return ddp_place(owner) if owner is not None else NOWHERE
 
 
+def buffer_place(buffer, tensor):
+    """A copy on each rank below a wrapper that gives the ranks parts of one batch."""
+    if is_dtensor(tensor):
+        return dtensor_place(tensor)
+    if buffer.replicated_by is not None:
+        return ddp_place(buffer)
+    ranks = ranks_of_batch([buffer])
+    return ("replicated", (), (), tuple(ranks)) if ranks else NOWHERE
+
+
 def divides_batch(module):
     """A wrapper whose ranks each take a part of one batch."""
     package = loaded("torch.distributed.fsdp")
