@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "checks/capture_losses.hpp"
 #include "checks/collective_results.hpp"
 #include "checks/coverage.hpp"
 #include "checks/crash.hpp"
@@ -33,6 +34,12 @@ std::span<const Check> all_checks() {
       Check{"coverage", "what can these traces not answer", check_coverage},
   };
   return kChecks;
+}
+
+Verdict evaluate(const Check& check, const Subject& subject) {
+  Verdict verdict = check.evaluate(subject);
+  if (check.of_captures) qualify(verdict, capture_losses(subject));
+  return verdict;
 }
 
 }  // namespace plumbline::checks

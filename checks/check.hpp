@@ -1,7 +1,7 @@
 // The list of checks. A check looks at a run and returns a verdict; it prints nothing and opens no file.
 //
 //   Subject subject(run);
-//   for (const Check& check : all_checks()) report(check.evaluate(subject));
+//   for (const Check& check : all_checks()) report(evaluate(check, subject));
 //
 // A new check is one file with its function, and one line in check.cpp.
 #pragma once
@@ -25,6 +25,9 @@ struct Check {
 inline bool applies(const Check& check, const Subject& subject) {
   return !check.of_captures || !subject.captures().empty();
 }
+
+// The check's verdict, with what was lost of the captures that it looks at.
+Verdict evaluate(const Check& check, const Subject& subject);
 
 std::span<const Check> all_checks();
 

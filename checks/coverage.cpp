@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "checks/call_text.hpp"
+#include "checks/capture_losses.hpp"
 #include "checks/coverage_probes.hpp"
 #include "checks/words.hpp"
 
@@ -113,6 +114,10 @@ std::vector<CoverageGap> coverage_gaps(const Subject& subject) {
   if (const int launches = subject.run().launches(); launches > 1) {
     gaps.add_of_run(
         fmt::format("{} launches share this directory; steps and missing ranks are those of the last", launches));
+  }
+  for (const CaptureLoss& loss : capture_losses(subject)) {
+    if (loss.rank >= 0) gaps.add(loss.what, loss.rank, true);
+    if (loss.rank < 0) gaps.add_of_run(loss_text(loss));
   }
   add_clocks(subject, gaps);
   return gaps.take();

@@ -37,6 +37,7 @@ std::optional<LossCall> recompute_loss(CaptureLoader& loader, const Capture& los
   const Detail detail(loss.detail);
   call.ignore_index = detail.number("ignore_index").value_or(call.ignore_index);
   if (detail.has("reduction")) call.reduction = detail.text("reduction");
+  if (detail.has("requires_grad")) call.trains = detail.flag("requires_grad");
   const double smoothing = detail.number("label_smoothing").value_or(0);
   const std::size_t classes = logits->shape.back();
   const std::size_t rows = classes > 0 ? logits->elements() / classes : 0;

@@ -26,6 +26,7 @@ struct LossCall {
   double reported = 0;         // what the function gave
   double ignore_index = -100;
   std::string reduction = "mean";
+  bool trains = true;  // a gradient can go through it; not so of an evaluation between steps
   std::vector<double> label_values;
 
   double mean() const { return supervised > 0 ? sum / static_cast<double>(supervised) : 0; }

@@ -122,7 +122,7 @@ Diagnosis diagnose(const Subject& subject, const std::function<void(std::string_
   for (const Check& check : all_checks()) {
     if (!applies(check, subject)) continue;
     if (progress) progress(check.name);
-    verdicts.push_back(check.evaluate(subject));
+    verdicts.push_back(evaluate(check, subject));
   }
   return arranged(std::move(verdicts));
 }

@@ -85,6 +85,8 @@ TEST(GradientScaleTest, AGradientThatIsStillThereAtTheNextStep) {
   ASSERT_EQ(kept.size(), 1u);
   EXPECT_EQ(kept[0],
             "fail: step 1, rank 0: w still has the gradient of step 0 when backward() begins: it counts twice");
+  // A copy that is stepped in the parameter's place is given its gradient by hand, and backward() does not reach it.
+  EXPECT_TRUE(titles({{{{}, {1, 2}, {1, 2}}, {{1, 2}, {1, 2}, {4, 6}}}}).empty());
   // Zeros, and what is not that gradient, are no leftover.
   EXPECT_TRUE(titles({{{{}, {1, 2}, {1, 2}}, {{0, 0}, {4, 6}, {4, 6}}}}).empty());
   EXPECT_TRUE(titles({{{{}, {1, 2}, {1, 2}}, {{1, 3}, {4, 6}, {4, 6}}}}).empty());

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "checks/batch_ranks.hpp"
+#include "checks/gradient_unscale.hpp"
 
 namespace plumbline::checks {
 namespace {
@@ -48,7 +49,10 @@ double product(const std::vector<double>& factors) {
 
 class ScaleExaminer {
  public:
-  ScaleExaminer(CaptureLoader& loader, Observations& into) : loader_(loader), into_(into) {}
+  using Divisors = std::map<std::pair<int, std::int64_t>, double>;
+
+  ScaleExaminer(CaptureLoader& loader, Divisors divisors, Observations& into)
+      : loader_(loader), divisors_(std::move(divisors)), into_(into) {}
 
   void add(const LossCall& call) { steps_[call.step].ranks[call.rank].micro.push_back({&call, 0}); }
   void add_backward(const Capture& capture) {
@@ -126,8 +130,23 @@ class ScaleExaminer {
     // Scaling and adding up micro-batches rounds a few times more.
     batch.bound = 4 * (bound / std::fabs(batch.right)) + 64 * 0x1p-24;
     if (close(batch, batch.used, batch.right)) return true;
+    // What the gradients are divided by again is no part of the loss.
+    const double divisor = divisor_of(step, batch);
+    if (close(batch, batch.used / divisor, batch.right)) return true;
+    if (divisor >= kLeastScale) batch.used /= divisor;
     tell(step, batch, world, tokens, rows);
     return true;
+  }
+
+  // The same on all ranks, or 1.
+  double divisor_of(std::int64_t step, const StepBatch& batch) const {
+    double common = 0;
+    for (const auto& [rank, of_rank] : batch.ranks) {
+      const auto at = divisors_.find({rank, step});
+      if (at == divisors_.end() || (common != 0 && common != at->second)) return 1;
+      common = at->second;
+    }
+    return common > 0 ? common : 1;
   }
 
   static bool close(const StepBatch& batch, double a, double b) {
@@ -192,6 +211,14 @@ class ScaleExaminer {
     const double ratio = batch.used / batch.right;
     const double whole = std::round(ratio);
     if (whole > 1 && std::fabs(ratio - whole) <= batch.bound * whole) {
+      if (whole >= kLeastScale && std::exp2(std::round(std::log2(whole))) == whole) {
+        report(step, batch, "scaled",
+               fmt::format("is {:.0f} x the mean over the supervised tokens, as where a loss is scaled; that the "
+                           "gradients are divided by it again was not seen",
+                           whole),
+               Status::kInconclusive);
+        return;
+      }
       report(step, batch, "factor", fmt::format("is {:.0f} x the mean over the supervised tokens", whole),
              Status::kFail);
       return;
@@ -224,7 +251,11 @@ class ScaleExaminer {
     into_.add(std::move(one));
   }
 
+  // Powers of two that are smaller are rather a mistake than a scale against underflow.
+  static constexpr double kLeastScale = 16;
+
   CaptureLoader& loader_;
+  Divisors divisors_;
   Observations& into_;
   std::map<std::int64_t, StepBatch> steps_;
 };
@@ -233,10 +264,17 @@ class ScaleExaminer {
 
 std::size_t examine_scale(const Subject& subject, CaptureLoader& loader, const std::vector<LossCall>& calls,
                           Observations& into) {
-  ScaleExaminer examiner(loader, into);
+  const std::vector<CapturedStep> steps = captured_steps(subject.captures());
+  ScaleExaminer examiner(loader, gradient_divisors(loader, gradient_trails(subject.captures(), steps)), into);
+  // Evaluations between two steps are no micro-batches. Where no loss trains, a gradient comes by another way, such as
+  // a recomputation in backward().
+  std::set<std::pair<int, std::int64_t>> training;
+  for (const LossCall& call : calls) {
+    if (call.trains) training.emplace(call.rank, call.step);
+  }
   std::set<int> ranks;
   for (const LossCall& call : calls) {
-    examiner.add(call);
+    if (call.trains || !training.contains({call.rank, call.step})) examiner.add(call);
     ranks.insert(call.rank);
   }
   for (const std::int64_t step : subject.captures().steps()) {
@@ -244,7 +282,7 @@ std::size_t examine_scale(const Subject& subject, CaptureLoader& loader, const s
       if (ranks.contains(capture->rank)) examiner.add_backward(*capture);
     }
   }
-  return examiner.examine(batch_sets(captured_steps(subject.captures())));
+  return examiner.examine(batch_sets(steps));
 }
 
 }  // namespace plumbline::checks

@@ -25,6 +25,8 @@ struct ToyLoss {
   std::vector<std::int64_t> unsupervised{};  // places of a row without a label
   double factor = 0.5;                       // on each micro-batch's loss, before backward
   bool token_mean = false;                   // divide by the tokens of both micro-batches rather than average
+  double divisor = 0;                        // of the gradient between backward and the step; 0: none was captured
+  bool evaluates = false;                    // a third batch, through which no gradient goes
   std::int64_t end = -1;                     // the last two tokens of a row, the second of them padding; -1: none
 
   std::vector<std::int64_t> tokens(int rank, int micro) const {
@@ -74,6 +76,26 @@ struct ToyLoss {
         const double of_all = supervised(rank);
         const auto used = static_cast<float>(token_mean ? sum / of_all : sum / count * factor);
         job.tensor("backward.loss", "", 0, Dtype::kFloat32, {}, bytes_of(std::vector<float>{used}), place);
+      }
+      if (evaluates) {
+        const testing::TensorPlace place{.detail = R"({"reduction":"mean","ignore_index":-100,"requires_grad":false})",
+                                         .occurrence = 2};
+        const std::vector<float> logits(6 * kClasses, 0.5F);
+        const std::vector<std::int64_t> wanted{1, 2, 3, 4, 5, 6};
+        job.tensor("logits", "cross_entropy", 0, Dtype::kFloat32, {6, kClasses}, bytes_of(logits), place);
+        job.tensor("labels", "cross_entropy", 0, Dtype::kInt64, {6}, bytes_of(wanted), place);
+        const auto mean = static_cast<float>(cross_entropy(logits, wanted).first / 6);
+        job.tensor("loss", "cross_entropy", 0, Dtype::kFloat32, {}, bytes_of(std::vector<float>{mean}), place);
+      }
+      if (divisor > 0) {
+        const std::vector<float> left{48, -96};
+        std::vector<float> used{48, -96};
+        for (float& one : used) one /= static_cast<float>(divisor);
+        job.tensor("grad.backward", "w", 0, Dtype::kFloat32, {2}, bytes_of(left));
+        job.step_note(0, "SGD", {R"({"settings":{"lr":0.1},"params":["w"]})"});
+        job.tensor("grad", "w", 0, Dtype::kFloat32, {2}, bytes_of(used));
+        job.tensor("param.before", "w", 0, Dtype::kFloat32, {2}, bytes_of(left));
+        job.tensor("param.after", "w", 0, Dtype::kFloat32, {2}, bytes_of(left));
       }
       if (ranks > 1) {
         job.step_note(0, "AdamW", {}, "torch.optim.adamw", {0, 1});
@@ -150,6 +172,28 @@ TEST(LossTest, AMeanOfMeans) {
   EXPECT_EQ(title_of({.unsupervised = {0, 1}}),
             "step 0, rank 0: the loss that backward() was called on is a mean of the micro-batches' means, which have "
             "different numbers of tokens");
+}
+
+TEST(LossTest, AScaleThatTheGradientsAreDividedByAgain) {
+  const ToyLoss scaled{.factor = 0.5 * 65536, .divisor = 65536};
+  EXPECT_EQ(verdict_of(scaled).status, Status::kPass) << title_of(scaled);
+  // What is wrong besides is told as without a scale.
+  EXPECT_EQ(title_of({.factor = 65536, .divisor = 65536}), title_of({.factor = 1}));
+  // A gradient that is not divided again, or of which it is not known.
+  for (const double divisor : {0.0, 1.0}) {
+    const ToyLoss open{.factor = 0.5 * 1024, .divisor = divisor};
+    EXPECT_EQ(verdict_of(open).status, Status::kInconclusive);
+    EXPECT_NE(title_of(open).find("is 1024 x the mean over the supervised tokens, as where a loss is scaled"),
+              std::string::npos)
+        << title_of(open);
+  }
+  // A gradient that is wrongly divided makes no right loss wrong.
+  EXPECT_EQ(verdict_of({.divisor = 2}).status, Status::kPass) << title_of({.divisor = 2});
+}
+
+TEST(LossTest, AnEvaluationBetweenTheStepsIsNoMicroBatch) {
+  EXPECT_EQ(verdict_of({.evaluates = true}).status, Status::kPass) << title_of({.evaluates = true});
+  EXPECT_EQ(title_of({.factor = 1, .evaluates = true}), title_of({.factor = 1}));
 }
 
 TEST(LossTest, LabelsThatAreNotShiftedOrTwice) {

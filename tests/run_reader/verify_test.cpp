@@ -3,12 +3,15 @@
 
 #include <filesystem>
 
+#include "checks/testing/capture_job.hpp"
 #include "checks/testing/fake_rank.hpp"
 #include "tests/run_reader/said.hpp"
 
 namespace plumbline::tests {
 namespace {
 
+using checks::testing::bytes_of;
+using checks::testing::CaptureJob;
 using checks::testing::FakeRank;
 using checks::testing::RankOptions;
 using reader::testing::read_file;
@@ -44,6 +47,26 @@ TEST(VerifyTest, WholeTraces) {
   EXPECT_TRUE(said.lines()[0].starts_with("whole    rank0-"));
   EXPECT_NE(said.lines()[0].find("18 events read, clean end"), std::string::npos);
   EXPECT_EQ(said.lines()[2], "Nothing is lost.");
+}
+
+TEST(VerifyTest, CapturesThatAreCutOff) {
+  const TempDir directory;
+  FakeRank rank(directory.path(), 0, 1);
+  train(rank);
+  rank.exit(0);
+  CaptureJob job(directory.path(), 0);
+  job.tensor("grad", "w", 0, recorder::Dtype::kFloat32, {1}, bytes_of(std::vector<float>{1}));
+  job.finish();
+  EXPECT_EQ(run({"verify", directory.path()}).status, 0);
+  const std::string file = directory / "captures/rank0.plc";
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
+  const Said said = run({"verify", directory.path()});
+  EXPECT_EQ(said.status, 3);
+  EXPECT_NE(said.out.find("partial  captures: rank 0: captures are damaged: "), std::string::npos) << said.out;
+  for (const std::string& line : said.lines()) EXPECT_LE(line.size(), 100U) << line;
+  EXPECT_NE(run({"verify", "--json", directory.path()}).out.find("\"captures_lost\": ["), std::string::npos);
+  EXPECT_EQ(run({"check", "--all", directory.path()}).status, 3);
+  EXPECT_EQ(run({"diagnose", directory.path()}).status, 3);
 }
 
 TEST(VerifyTest, DropsAreCountedByKind) {

@@ -93,8 +93,8 @@ Command run_command(CLI::App& app, tools::LaunchOptions& options) {
 }
 
 Command rerun_command(CLI::App& app, tools::RerunOptions& options) {
-  CLI::App* rerun = app.add_subcommand(
-      "rerun", "launch a recorded job again, to look deeper: plumbline rerun RUN -- NAME=VALUE --more-arguments");
+  CLI::App* rerun =
+      app.add_subcommand("rerun", "launch a recorded job again: plumbline rerun RUN -- NAME=VALUE --more");
   rerun->add_option("run", options.run, "the run directory")->required();
   take_level(rerun, options.level);
   rerun->add_option("--steps", options.steps, "optimizer steps that are captured, as 0-9,%100");
@@ -110,8 +110,7 @@ Command rerun_command(CLI::App& app, tools::RerunOptions& options) {
 
 Command collectives_command(CLI::App& app, tools::CollectiveCheckOptions& options) {
   CLI::App* check =
-      app.add_subcommand("check-collectives",
-                         "run every collective as a job would: plumbline check-collectives -- torchrun … [train.py …]");
+      app.add_subcommand("check-collectives", "try every collective: plumbline check-collectives -- torchrun …");
   check->add_option("--backend", options.backend, "nccl or gloo; else as the machine has it");
   check->add_option("--groups", options.groups, "ranks of the groups that are tried, as 0,1;2,3");
   check->add_option("--run", options.run, "a recorded run whose groups are tried");
@@ -125,8 +124,7 @@ Command collectives_command(CLI::App& app, tools::CollectiveCheckOptions& option
 }
 
 Command outputs_command(CLI::App& app, tools::OutputCompareOptions& options) {
-  CLI::App* compare = app.add_subcommand(
-      "compare-outputs", "do an exported model and its original answer alike, both loaded in the same transformers?");
+  CLI::App* compare = app.add_subcommand("compare-outputs", "do an exported model and its original answer alike?");
   compare->add_option("original", options.original, "the original's directory")->required();
   compare->add_option("exported", options.exported, "the export's directory")->required();
   compare->add_option("--python", options.python, "the interpreter that has transformers; else python3 of PATH");

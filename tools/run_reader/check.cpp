@@ -6,6 +6,7 @@
 #include <ostream>
 #include <vector>
 
+#include "checks/capture_losses.hpp"
 #include "checks/check.hpp"
 #include "checks/loaded_state.hpp"
 #include "checks/resume_steps.hpp"
@@ -188,11 +189,12 @@ int run_check(const Context& context) {
   std::vector<Verdict> verdicts;
   for (const checks::Check& one : checks::all_checks()) {
     const bool wanted = options.check.empty() ? applies(one, context.subject) : options.check == one.name;
-    if (wanted) verdicts.push_back(one.evaluate(context.subject));
+    if (wanted) verdicts.push_back(evaluate(one, context.subject));
   }
   reader::RunCaptures& captures = context.subject.captures();
   StateSources sources(options, loaded_paths(captures));
   if (!sources.complaint().empty()) return complain(context.err, sources.complaint());
+  const std::vector<checks::CaptureLoss> losses = checks::capture_losses(context.subject);
   for (const checks::StateCheck& one : checks::state_checks()) {
     const bool wanted = options.check.empty() ? !captures.empty() : options.check == one.name;
     if (!wanted) continue;
@@ -201,6 +203,7 @@ int run_check(const Context& context) {
       verdict =
           checks::joined_verdict(std::move(verdict), checks::check_resumed_steps(captures, *sources.reference_run()));
     }
+    checks::qualify(verdict, losses);
     verdicts.push_back(std::move(verdict));
   }
   return report(options, verdicts, context.run.stats().data_lost(), context.out, context.err);

@@ -62,7 +62,7 @@ void add_dimensions(CLI::App& command, Options& options) {
 void add_filters(CLI::App& command, Raw& raw, bool limit) {
   add_text(command, "--step", raw.steps, "only these logical steps, such as 3 or 10-20");
   add_window(command, raw);
-  command.add_option("--kind", raw.kinds, "only events of this kind, such as collective or alloc_failed; repeatable")
+  command.add_option("--kind", raw.kinds, "only events of this kind, as collective or alloc_failed; repeatable")
       ->delimiter(',');
   if (limit) command.add_option("--limit", raw.limit, "at most this many events, 0: all")->capture_default_str();
 }
@@ -140,9 +140,9 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
       {Command::kRanks, "ranks", "every process: rank, host, versions, how it ended"},
       {Command::kCollectives, "collectives", "collectives by group and operation; those that did not finish"},
       {Command::kAllocations, "allocations", "allocator: peaks, counts, requests that failed"},
-      {Command::kMemory, "memory", "memory by step: peak and who held it, leaks, the request that failed and why"},
+      {Command::kMemory, "memory", "memory by step: peak and holders, leaks, the request that failed"},
       {Command::kOptimizer, "optimizer", "optimizer steps with their settings; logical steps and their times"},
-      {Command::kRanges, "ranges", "named ranges (forward, data loader, own record_function): counts and times"},
+      {Command::kRanges, "ranges", "named ranges (forward, data loader, record_function): counts, times"},
       {Command::kStacks, "stacks", "stacks of threads that stalled, crashed or asked for much memory"},
       {Command::kStragglers, "stragglers", "ranks that keep the others waiting; steps that became slower"},
       {Command::kEvents, "events", "single events in the order of time, with filters"},
@@ -150,8 +150,8 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
       {Command::kExport, "export", "writes the run in another program's format"},
       {Command::kReport, "report", "one HTML page: verdicts, lanes, wavefront, memory, steps, stacks"},
       {Command::kVerify, "verify", "is the trace whole: format, frames, checksums, drops"},
-      {Command::kImport, "import", "makes a run of other programs' dumps, snapshots, profiles, stacks and logs"},
-      {Command::kCheck, "check", "one check by name, or all; compares checkpoints too; alone: the list of checks"},
+      {Command::kImport, "import", "makes a run of other programs' dumps, profiles, stacks and logs"},
+      {Command::kCheck, "check", "one check by name, or all; compares checkpoints; alone: their list"},
   };
 
   Options options;
@@ -170,9 +170,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
     } else if (entry.command == Command::kCheck) {
       command->add_option("words", words, "name of the check, and a run or checkpoint")->type_name("NAME RUN");
     } else if (entry.command == Command::kDiagnose || entry.command == Command::kReport) {
-      command
-          ->add_option("run", options.files,
-                       "run directory or trace file, or other programs' dumps, snapshots, profiles, stacks or logs")
+      command->add_option("run", options.files, "run directory or trace file, or files of other programs")
           ->required()
           ->type_name("RUN");
     } else {

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
+
+#include "tools/run_reader/text.hpp"
 
 namespace plumbline::tools {
 namespace {
@@ -40,6 +43,19 @@ TEST(CommandLineTest, EveryCommandIsKnown) {
   EXPECT_EQ(options_of({"dump", "r"}).command, Command::kDump);
   EXPECT_EQ(options_of({"verify", "r"}).command, Command::kVerify);
   EXPECT_EQ(options_of({"export", "r", "--perfetto", "-o", "x"}).command, Command::kExport);
+}
+
+TEST(CommandLineTest, HelpFitsTheTerminal) {
+  std::vector<std::vector<std::string>> asked{{"--help"}};
+  for (const char* command :
+       {"diagnose", "summary", "ranks", "collectives", "allocations", "memory", "optimizer", "ranges", "stacks",
+        "stragglers", "events", "dump", "export", "report", "verify", "import", "check"}) {
+    asked.push_back({command, "--help"});
+  }
+  for (const std::vector<std::string>& arguments : asked) {
+    std::istringstream help(parse_command_line(arguments).text);
+    for (std::string line; std::getline(help, line);) EXPECT_LE(width_of(line), 100U) << line;
+  }
 }
 
 TEST(CommandLineTest, Filters) {

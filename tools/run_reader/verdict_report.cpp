@@ -42,7 +42,7 @@ std::string finding_text(const Finding& finding, const Style& style) {
 std::vector<Verdict> evaluate_all(const checks::Subject& subject) {
   std::vector<Verdict> verdicts;
   for (const checks::Check& check : checks::all_checks()) {
-    if (checks::applies(check, subject)) verdicts.push_back(check.evaluate(subject));
+    if (checks::applies(check, subject)) verdicts.push_back(evaluate(check, subject));
   }
   return verdicts;
 }

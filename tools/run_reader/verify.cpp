@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "checks/capture_losses.hpp"
 #include "reader/names.hpp"
 #include "tools/run_reader/commands.hpp"
 #include "tools/run_reader/exit_code.hpp"
@@ -99,23 +100,28 @@ TraceReport report_on(const Context& context, std::size_t index) {
   return report;
 }
 
-void print_as_text(const Context& context, const std::vector<TraceReport>& reports, bool lost) {
+// What a word of seven columns stands before; the word counts for the width.
+std::string behind_word(const std::string& text) { return wrapped(std::string(9, ' ') + text, 9).substr(7) + '\n'; }
+
+void print_as_text(const Context& context, const std::vector<TraceReport>& reports,
+                   const std::vector<checks::CaptureLoss>& captures, bool lost) {
   const Style style(context.options.colour);
   for (const TraceReport& report : reports) {
     const bool whole = report.losses.empty();
     context.out << (whole ? style.green("whole  ") : style.yellow("partial"))
-                << wrapped(fmt::format("  {} ({}): {}, {} read, {}", printable(report.file), report.label,
-                                       bytes_text(report.bytes), plural(report.events, "event"), report.ending),
-                           9)
-                << '\n';
+                << behind_word(fmt::format("{} ({}): {}, {} read, {}", printable(report.file), report.label,
+                                           bytes_text(report.bytes), plural(report.events, "event"), report.ending));
     for (const std::string& loss : report.losses)
       context.out << wrapped("         lost: " + printable(loss), 15) << '\n';
     for (const std::string& notice : report.notices) {
       context.out << wrapped("         note: " + printable(notice), 15) << '\n';
     }
   }
+  for (const checks::CaptureLoss& loss : captures) {
+    context.out << style.yellow("partial") << behind_word("captures: " + printable(checks::loss_text(loss)));
+  }
   for (const reader::Run::Skipped& skipped : context.run.skipped()) {
-    context.out << style.yellow("skipped") << wrapped("  " + printable(skipped.why), 9) << '\n';
+    context.out << style.yellow("skipped") << behind_word(printable(skipped.why));
   }
   for (const int rank : context.run.missing_ranks()) {
     context.out << style.yellow("missing") << fmt::format("  rank {}: there is no trace of it\n", rank);
@@ -127,7 +133,8 @@ void print_as_text(const Context& context, const std::vector<TraceReport>& repor
   context.out << (lost ? "Part of the data is lost; everything else was read.\n" : "Nothing is lost.\n");
 }
 
-void print_as_json(const Context& context, const std::vector<TraceReport>& reports, bool lost) {
+void print_as_json(const Context& context, const std::vector<TraceReport>& reports,
+                   const std::vector<checks::CaptureLoss>& captures, bool lost) {
   Json json;
   json["schema"] = "plumbline.verify.1";
   json["run"] = context.run.path();
@@ -142,6 +149,10 @@ void print_as_json(const Context& context, const std::vector<TraceReport>& repor
                               {"losses", report.losses},
                               {"notices", report.notices}});
   }
+  json["captures_lost"] = Json::array();
+  for (const checks::CaptureLoss& loss : captures) {
+    json["captures_lost"].push_back({{"file", loss.file}, {"rank", loss.rank}, {"what", loss.what}});
+  }
   json["skipped"] = Json::array();
   for (const reader::Run::Skipped& skipped : context.run.skipped()) {
     json["skipped"].push_back({{"path", skipped.path}, {"why", skipped.why}});
@@ -154,15 +165,16 @@ void print_as_json(const Context& context, const std::vector<TraceReport>& repor
 
 int run_verify(const Context& context) {
   std::vector<TraceReport> reports;
-  bool lost = context.run.stats().data_lost();
+  const std::vector<checks::CaptureLoss> captures = checks::capture_losses(context.subject);
+  bool lost = context.run.stats().data_lost() || !captures.empty();
   for (std::size_t index = 0; index < context.run.traces().size(); ++index) {
     reports.push_back(report_on(context, index));
     lost = lost || !reports.back().losses.empty();
   }
   if (context.options.json) {
-    print_as_json(context, reports, lost);
+    print_as_json(context, reports, captures, lost);
   } else {
-    print_as_text(context, reports, lost);
+    print_as_text(context, reports, captures, lost);
   }
   return lost ? kExitInconclusive : kExitFine;
 }
