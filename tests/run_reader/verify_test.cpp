@@ -64,7 +64,7 @@ TEST(VerifyTest, CapturesThatAreCutOff) {
   EXPECT_EQ(said.status, 3);
   EXPECT_NE(said.out.find("partial  captures: rank 0: captures are damaged: "), std::string::npos) << said.out;
   for (const std::string& line : said.lines()) EXPECT_LE(line.size(), 100U) << line;
-  EXPECT_NE(run({"verify", "--json", directory.path()}).out.find("\"captures_lost\": ["), std::string::npos);
+  EXPECT_NE(run({"verify", "--json", directory.path()}).out.find("captures_lost"), std::string::npos);
   EXPECT_EQ(run({"check", "--all", directory.path()}).status, 3);
   EXPECT_EQ(run({"diagnose", directory.path()}).status, 3);
 }
