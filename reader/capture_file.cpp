@@ -60,6 +60,12 @@ bool sound_sample(const Capture& capture) {
   return true;
 }
 
+bool goes_on(const Capture& whole, const trace::Capture& part) {
+  return whole.captured() == part.first() && whole.probe == text_of(part.probe()) &&
+         whole.name == text_of(part.name()) && whole.step == part.step() && whole.occurrence == part.occurrence() &&
+         whole.key == part.key();
+}
+
 // Of a part; empty when the file has changed. A frame that is still in the buffer is not read again.
 std::span<const std::uint8_t> elements_of(const Capture::Part& part, const FrameFile& file, FrameBuffer& buffer,
                                           Frame& frame) {
@@ -145,10 +151,9 @@ void CaptureFile::take(const trace::Message& message, std::uint64_t frame_offset
   std::uint32_t row = 0;
   for (const trace::Capture* c : *batch->captures()) {
     const Capture::Part part{frame_offset, index, row++, c->first(), c->data() != nullptr ? c->data()->size() : 0};
-    const bool goes_on = c->first() > 0 && !captures_.empty();
-    if (goes_on) {
-      Capture& whole = captures_.back();
-      if (whole.captured() == c->first()) whole.parts.push_back(part);
+    if (c->first() > 0) {
+      // Damage may have taken the beginning: the rest of another tensor is no part of this one.
+      if (!captures_.empty() && goes_on(captures_.back(), *c)) captures_.back().parts.push_back(part);
       continue;
     }
     Capture capture = capture_of(*c);

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <fstream>
 #include <numeric>
+#include <random>
 
 #include "reader/testing/records.hpp"
 #include "recorder/capture_writer.hpp"
@@ -116,6 +118,32 @@ TEST(CaptureFile, PutsPartsTogether) {
   EXPECT_EQ(capture.captured(), large.values.size());
   EXPECT_EQ(floats_of(file->load(capture)), large.values);
   EXPECT_EQ(floats_of(file->load(file->captures()[2])), (std::vector<float>{2}));
+}
+
+// Where damage took the first part of a tensor, what is left of it is nobody's.
+TEST(CaptureFile, TheRestOfALostTensorIsNotAddedToTheOneBefore) {
+  const TempDir run;
+  Tensor one{"param.after", "first", 2, std::vector<float>(CaptureWriter::kPartBytes / sizeof(float), 1.0F)};
+  Tensor other{"param.after", "second", 2, std::vector<float>(CaptureWriter::kPartBytes / sizeof(float) * 2, 2.0F)};
+  std::mt19937 random(1);
+  for (float& value : other.values) value = static_cast<float>(random());
+  CaptureWriter writer;
+  ASSERT_FALSE(writer.create(path_of(run, 0), rank_of(0), {}, recorder::Level::kDiagnose));
+  for (int i = 0; i < 4; ++i) write(writer, one);  // fills a frame
+  write(writer, other);
+  ASSERT_FALSE(writer.finish());
+  Result<CaptureFile> whole = CaptureFile::open(writer.path());
+  ASSERT_TRUE(whole.ok());
+  ASSERT_EQ(whole->captures().size(), 5u);
+  std::fstream file(writer.path(), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(whole->captures()[4].parts[0].frame_offset) + 1000);
+  file.write("damage", 6);
+  file.close();
+  Result<CaptureFile> damaged = CaptureFile::open(writer.path());
+  ASSERT_TRUE(damaged.ok());
+  ASSERT_EQ(damaged->captures().size(), 4u);
+  EXPECT_EQ(floats_of(damaged->load(damaged->captures()[3])), one.values);
+  EXPECT_FALSE(damaged->damage().empty());
 }
 
 TEST(CaptureCursor, ReadsFromAnywhereToTheEndOfItsPart) {

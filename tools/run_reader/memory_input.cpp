@@ -145,7 +145,7 @@ Result<RunDimensions> run_dimensions(const std::string& config_path, const std::
     if (!config.ok()) return config;
     dimensions = std::move(*config);
   }
-  const Result<RunDimensions> given = parse_dimensions(dims);
+  Result<RunDimensions> given = parse_dimensions(dims);
   if (!given.ok()) return given;
   for (const Dimension& one : given->fixed) {
     std::erase_if(dimensions.fixed, [&](const Dimension& other) { return other.name == one.name; });

@@ -45,6 +45,7 @@ std::vector<GroupHistory> histories_of(const reader::Trace& trace) {
     return true;
   });
   std::vector<GroupHistory> histories;
+  histories.reserve(by_key.size());
   for (auto& [key, history] : by_key) histories.push_back(std::move(history));
   return histories;
 }

@@ -79,6 +79,7 @@ double highest(const PlotLine& line) {
 void keep_highest(std::vector<PlotLine>& lines) {
   if (lines.size() <= kMostLines) return;
   std::vector<double> heights;
+  heights.reserve(lines.size());
   for (const PlotLine& line : lines) heights.push_back(highest(line));
   std::nth_element(heights.begin(), heights.begin() + kMostLines - 1, heights.end(), std::greater<>());
   const double least = heights[kMostLines - 1];

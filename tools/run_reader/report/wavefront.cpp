@@ -86,6 +86,7 @@ std::vector<GroupFront> group_fronts(const Context& context) {
     }
   }
   std::vector<GroupFront> result;
+  result.reserve(groups.size());
   for (auto& [key, group] : groups) result.push_back(std::move(group));
   std::stable_sort(result.begin(), result.end(),
                    [](const GroupFront& a, const GroupFront& b) { return !a.level() && b.level(); });
