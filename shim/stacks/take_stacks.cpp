@@ -89,8 +89,9 @@ class Taking {
     const int signal = signals.prepare();
     Registers registers;
     StackMemory memory;
-    if (signal == 0 || !may_interrupt(sight, signal) || !signals.capture(sight.tid, registers, memory))
-      return stack.pcs;
+    if (signal == 0 || !may_interrupt(sight, signal)) return stack.pcs;
+    if (!sight.in_system_call && !runs_by_itself(sight.tid, patience_)) return stack.pcs;
+    if (!signals.capture(sight.tid, registers, memory)) return stack.pcs;
     NativeStack interrupted = unwinder_.unwind(registers, memory);
     return interrupted.pcs.size() >= stack.pcs.size() ? interrupted.pcs : stack.pcs;
   }
@@ -100,6 +101,7 @@ class Taking {
   PythonThreads threads_;
   Unwinder unwinder_{modules_};
   std::vector<std::byte> copy_;
+  int patience_ = 2000;  // milliseconds to wait for threads in all
 };
 
 void take_all(std::uint64_t stalled_ns, std::uint32_t training_thread, Definitions& to) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <ctime>
 
 #include "recorder/small_file.hpp"
 
@@ -34,6 +35,24 @@ std::uint64_t hexadecimal_after(std::string_view text, std::string_view name) no
   std::uint64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value, 16);
   return value;
+}
+
+// How long a thread has run, and how often it has waited.
+struct Progress {
+  std::uint64_t ran_ns = 0;
+  std::string waits;
+};
+
+std::optional<Progress> progress_of(std::uint32_t tid) noexcept {
+  constexpr std::string_view kWaits = "\nvoluntary_ctxt_switches:";
+  const std::string ran = read_task_file(tid, "/schedstat");
+  const std::string status = read_task_file(tid, "/status");
+  const std::size_t at = status.find(kWaits);
+  if (ran.empty() || at == std::string::npos) return std::nullopt;
+  Progress progress;
+  std::from_chars(ran.data(), ran.data() + ran.size(), progress.ran_ns);
+  progress.waits = status.substr(at, status.find('\n', at + 1) - at);
+  return progress;
 }
 
 // What a descriptor of a blocking read or write stands for decides: a socket may have a time limit, and an inotify
@@ -115,6 +134,21 @@ std::optional<ThreadSight> look_at(std::uint32_t tid) noexcept {
   parse_system_call(read_task_file(tid, "/syscall"), sight);
   sight.blocked_signals = hexadecimal_after(read_task_file(tid, "/status"), "SigBlk:");
   return sight;
+}
+
+bool runs_by_itself(std::uint32_t tid, int& patience) noexcept {
+  // The kernel brings the time up to date at its ticks, some milliseconds apart.
+  constexpr int kLongest = 100;
+  constexpr std::uint64_t kLeast = 500'000;
+  const std::optional<Progress> first = progress_of(tid);
+  for (int i = 0; first && i < kLongest && patience > 0; ++i, --patience) {
+    const timespec pause{0, 1'000'000};
+    nanosleep(&pause, nullptr);
+    const std::optional<Progress> now = progress_of(tid);
+    if (!now || now->waits != first->waits) return false;
+    if (now->ran_ns >= first->ran_ns + kLeast) return true;
+  }
+  return false;
 }
 
 bool may_interrupt(const ThreadSight& sight, int signal) noexcept {

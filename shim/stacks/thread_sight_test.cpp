@@ -99,5 +99,33 @@ TEST(MayInterrupt, NotWhatWouldFailWithEINTR) {
   close(sockets[1]);
 }
 
+TEST(ThreadSight, OnlyAThreadThatGoesOnRunningRunsByItself) {
+  std::atomic<bool> end{false};
+  std::atomic<std::uint32_t> spins{0};
+  std::atomic<std::uint32_t> ticks{0};
+  std::thread spinner([&] {
+    spins = static_cast<std::uint32_t>(syscall(SYS_gettid));
+    while (!end.load(std::memory_order_relaxed)) {
+    }
+  });
+  std::thread ticker([&] {
+    ticks = static_cast<std::uint32_t>(syscall(SYS_gettid));
+    while (!end.load(std::memory_order_relaxed)) usleep(500);
+  });
+  while (spins == 0 || ticks == 0) usleep(100);
+  // On a busy machine it may be kept from running for a while.
+  int patience = 10'000;
+  bool runs = false;
+  while (!runs && patience > 0) runs = runs_by_itself(spins, patience);
+  EXPECT_TRUE(runs);
+  EXPECT_FALSE(runs_by_itself(ticks, patience));
+  int none = 0;
+  EXPECT_FALSE(runs_by_itself(spins, none));
+  EXPECT_FALSE(runs_by_itself(1, patience)) << "no thread of this process";
+  end = true;
+  spinner.join();
+  ticker.join();
+}
+
 }  // namespace
 }  // namespace plumbline::shim::stacks
