@@ -39,6 +39,10 @@ def is_at(stack, line):
     return any(frame["file"].endswith("stuck.py") and frame["line"] == line for frame in stack["python"])
 
 
+def is_over(stack):
+    return "finish" in [frame["function"] for frame in stack["python"]]
+
+
 def check_kind(kind, line, stacks, expect):
     seen = [stack for stack in stacks if stack["rank"] == 1 and stack["training_thread"] and is_at(stack, line)]
     expect(seen, f"{kind}: no stack of rank 1 at line {line}")
@@ -46,7 +50,9 @@ def check_kind(kind, line, stacks, expect):
         holds = kind in ("native", "loop")
         expect(stack["holds_interpreter_lock"] == holds, f"{kind}: the interpreter lock is {'not ' * holds}held")
         names = [frame["function"] for frame in stack["native"]]
-        expect(any(NATIVE[kind] in name for name in names), f"{kind}: {NATIVE[kind]} is not among {names}")
+        kept_from_running = kind == "loop" and not names  # by a busy machine
+        inside = any(NATIVE[kind] in name for name in names)
+        expect(inside or kept_from_running, f"{kind}: {NATIVE[kind]} is not among {names}")
         expect("main" in [frame["function"] for frame in stack["python"]], f"{kind}: main is not on the Python stack")
 
 
@@ -57,11 +63,15 @@ def check_stacks(options, directory, expect):
     waits = lines.pop("all_reduce")
     for kind, line in lines.items():
         check_kind(kind, line, stacks, expect)
-    waiting = [stack for stack in stacks if stack["rank"] == 0 and stack["training_thread"]]
+    # On a busy machine a look may come when the last wait is just over.
+    waiting = [stack for stack in stacks if stack["rank"] == 0 and stack["training_thread"] and not is_over(stack)]
     expect(waiting, "rank 0 was never looked at")
     for stack in waiting:
         expect(is_at(stack, waits), f"rank 0 does not wait at line {waits}: {stack['python']}")
-        names = " ".join(frame["function"] for frame in stack["native"])
+    # A thread that was just woken is not interrupted: of it there is no native stack.
+    natives = [" ".join(frame["function"] for frame in stack["native"]) for stack in waiting if stack["native"]]
+    expect(natives, "rank 0 has no native stack")
+    for names in natives:
         expect("c10d::Work::wait" in names, f"rank 0 is not inside Work::wait: {names}")
     threads = {stack["thread"] for stack in stacks}
     expect("pt_gloo_runloop" in threads, f"other threads are missing: {threads}")
