@@ -1,0 +1,71 @@
+"""The DDP job of bench_job.py, timed in short blocks of steps: prints the CPU seconds of a step of each as JSON on rank 0.
+
+    alternating_job.py SIZE BLOCKS STEPS_A_BLOCK [CONTROL]
+
+With CONTROL, the file that sets the level of a run, recording is off in every second block: 0, 2, 4 … are recorded,
+1, 3, 5 … are not. The first step after each switch is not timed: the job has slept, and its caches are cold.
+"""
+
+import itertools
+import json
+import os
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+from bench_job import SIZES
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "jobs"))
+from tiny_model import TinyModel, batch, cross_entropy  # noqa: E402
+
+WARM_UP = 6  # and past the first steps, of which tensors are captured
+NOTICED = 1.3  # seconds after which every writer has read the file again; it does once a second
+
+
+def switch(control, on):
+    with open(control + ".new", "w") as file:
+        file.write(f'level = "{"watch" if on else "off"}"\n')
+    os.replace(control + ".new", control)
+
+
+def main():
+    size, blocks, block_steps = SIZES[sys.argv[1]], int(sys.argv[2]), int(sys.argv[3])
+    control = sys.argv[4] if len(sys.argv) > 4 else None
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    dist.init_process_group("gloo")
+    rank, world = dist.get_rank(), dist.get_world_size()
+    model = DistributedDataParallel(TinyModel(**size["model"]))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    taken = itertools.count()
+
+    def step():
+        inputs, labels = batch(next(taken), rank, world, **size["batch"])
+        cross_entropy(model(inputs), labels).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    for _ in range(WARM_UP):
+        step()
+    costs = []
+    for block in range(blocks):
+        if control:
+            if rank == 0:
+                switch(control, on=block % 2 == 0)
+            time.sleep(NOTICED)
+            step()
+        dist.barrier()
+        before = time.process_time()
+        for _ in range(block_steps):
+            step()
+        costs.append((time.process_time() - before) / block_steps)
+    if rank == 0:
+        print(json.dumps(costs), flush=True)
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
