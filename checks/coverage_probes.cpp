@@ -45,7 +45,12 @@ std::vector<CoverageGap> probe_gaps(const Subject& subject) {
     const Detail detail(note->detail);
     // How many fired is known when the process ends in order.
     if (!detail.flag("ended")) continue;
-    const std::vector<std::string> never = detail.texts("never");
+    std::vector<std::string> never = detail.texts("never");
+    // A fused head has neither logits nor a loss of torch's.
+    const bool fused = detail.object("fired").has("head.hidden");
+    std::erase_if(never, [fused](const std::string& probe) {
+      return fused && (probe == "logits" || probe == "labels" || probe == "loss");
+    });
     if (!never.empty() && never.size() == detail.texts("armed").size()) {
       add(fmt::format("none of its {} probes fired: the job reached no step that was to be captured, or does all of it "
                       "in compiled code",

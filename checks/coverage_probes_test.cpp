@@ -50,6 +50,12 @@ TEST(CoverageProbesTest, TheUsualProbesSayWhatWasNotThere) {
   EXPECT_EQ(said, gaps[0].what) << "check coverage shows it";
 }
 
+TEST(CoverageProbesTest, AFusedHeadHasNoLogits) {
+  EXPECT_TRUE(gaps_of({R"({"armed":["input_ids","labels","logits","loss"],"ended":true,"fired":{"input_ids":3,)"
+                       R"("head.hidden":3},"never":["labels","logits","loss"]})"})
+                  .empty());
+}
+
 TEST(CoverageProbesTest, ATemplatesPlacesSayWhy) {
   const auto gaps = gaps_of({R"({"armed":["a","input_ids"],"ended":true,"never":["a"],"reasons":{"a":["x","y"]}})"});
   ASSERT_EQ(gaps.size(), 1U);

@@ -26,7 +26,10 @@ struct LossCall {
   double reported = 0;         // what the function gave
   double ignore_index = -100;
   std::string reduction = "mean";
-  bool trains = true;  // a gradient can go through it; not so of an evaluation between steps
+  bool is_loss = true;  // what comes of it is the training's loss; of log-probabilities it may be another objective
+  double excess = -1;   // of a fused head: the largest distance of its results over their bounds …
+  double expected = 0;  // … and there, what `reported` should have been
+  bool trains = true;   // a gradient can go through it; not so of an evaluation between steps
   std::vector<double> label_values;
 
   double mean() const { return supervised > 0 ? sum / static_cast<double>(supervised) : 0; }

@@ -9,19 +9,25 @@
 
 #include "checks/batch_ranks.hpp"
 #include "checks/gradient_unscale.hpp"
+#include "checks/micro_batches.hpp"
 
 namespace plumbline::checks {
 namespace {
 
-struct MicroBatch {
-  const LossCall* call = nullptr;
-  double backward = 0;
-};
-
 struct RankBatch {
+  std::vector<const LossCall*> calls;
+  std::vector<const Capture*> backward_calls;
   std::vector<MicroBatch> micro;
-  std::size_t backward_calls = 0;
   std::vector<double> backward;
+  std::map<std::uint32_t, double> tokens;  // that the model was given, by forward pass
+  // What was computed in chunks is one loss, unless there are more labels than tokens.
+  bool several_losses() const {
+    double given = 0;
+    double labels = 0;
+    for (const auto& [pass, count] : tokens) given += count;
+    for (const LossCall* call : calls) labels += static_cast<double>(call->rows);
+    return labels > given;
+  }
   double total() const {
     double sum = 0;
     for (const double one : backward) sum += one;
@@ -32,13 +38,17 @@ struct RankBatch {
 // A step of all ranks, and what the usual denominators would have given.
 struct StepBatch {
   std::map<int, RankBatch> ranks;
-  double used = 0;           // mean over ranks, as data parallelism averages gradients
-  double right = 0;          // token mean over everything
-  double mean_of_means = 0;  // of micro-batches
-  double mean_of_ranks = 0;  // of the ranks' token means
-  double with_padding = 0;   // all tokens counted, supervised or not
-  double bound = 0;          // relative to `right`
-  std::size_t micro = 0;     // micro-batches a rank
+  double used = 0;            // mean over ranks, as data parallelism averages gradients
+  double right = 0;           // token mean over everything
+  double mean_of_means = 0;   // of micro-batches
+  double mean_of_chunks = 0;  // of the means of their chunks
+  double mean_of_ranks = 0;   // of the ranks' token means
+  double with_padding = 0;    // all tokens counted, supervised or not
+  double bound = 0;           // relative to `right`
+  std::size_t micro = 0;      // micro-batches a rank
+  std::size_t chunks = 1;     // the most that one has
+  bool several = false;       // losses of one backward(), each over all of its tokens
+  bool is_loss = true;        // see LossCall
 };
 
 double product(const std::vector<double>& factors) {
@@ -54,27 +64,35 @@ class ScaleExaminer {
   ScaleExaminer(CaptureLoader& loader, Divisors divisors, Observations& into)
       : loader_(loader), divisors_(std::move(divisors)), into_(into) {}
 
-  void add(const LossCall& call) { steps_[call.step].ranks[call.rank].micro.push_back({&call, 0}); }
+  // Token ids of a batch; the same ones may be captured at several places.
+  void add_tokens(const Capture& ids) {
+    double& of_pass = steps_[ids.step].ranks[ids.rank].tokens[ids.occurrence];
+    of_pass = std::max(of_pass, static_cast<double>(ids.elements()));
+  }
+
+  void add(const LossCall& call) { steps_[call.step].ranks[call.rank].calls.push_back(&call); }
   void add_backward(const Capture& capture) {
     RankBatch& rank = steps_[capture.step].ranks[capture.rank];
-    ++rank.backward_calls;
+    rank.backward_calls.push_back(&capture);
     const double value = loader_.number(&capture);
     if (std::isfinite(value)) rank.backward.push_back(value);
   }
 
   // Ranks that are in none of the sets of one batch are judged each by itself.
-  std::size_t examine(const std::vector<std::vector<int>>& sets) {
-    std::size_t judged = 0;
-    for (const auto& [step, all] : steps_) {
+  ScaleCount examine(const std::vector<std::vector<int>>& sets) {
+    for (auto& [step, all] : steps_) {
       std::set<int> left;
-      for (const auto& [rank, of_rank] : all.ranks) left.insert(rank);
+      for (auto& [rank, of_rank] : all.ranks) {
+        of_rank.micro = micro_batches(of_rank.calls, of_rank.backward_calls);
+        left.insert(rank);
+      }
       for (const std::vector<int>& set : sets) {
-        judged += judge_some(step, all, set) ? 1 : 0;
+        judge_some(step, all, set);
         for (const int rank : set) left.erase(rank);
       }
-      for (const int rank : left) judged += judge_some(step, all, {rank}) ? 1 : 0;
+      for (const int rank : left) judge_some(step, all, {rank});
     }
-    return judged;
+    return count_;
   }
 
  private:
@@ -84,21 +102,22 @@ class ScaleExaminer {
     const std::size_t micro = batch.ranks.begin()->second.micro.size();
     return micro > 0 && std::all_of(batch.ranks.begin(), batch.ranks.end(), [&](const auto& one) {
              const RankBatch& rank = one.second;
-             return rank.micro.size() == micro && !rank.backward.empty() && rank.backward.size() == rank.backward_calls;
+             return rank.micro.size() == micro && !rank.backward.empty() &&
+                    rank.backward.size() == rank.backward_calls.size();
            });
   }
 
-  bool judge_some(std::int64_t step, const StepBatch& all, const std::vector<int>& ranks) {
+  void judge_some(std::int64_t step, const StepBatch& all, const std::vector<int>& ranks) {
     StepBatch some;
     for (const int rank : ranks) {
       const auto at = all.ranks.find(rank);
-      if (at == all.ranks.end()) return false;
+      if (at == all.ranks.end()) return;
       some.ranks.insert(*at);
     }
-    return complete(some) && judge(step, some);
+    if (complete(some)) judge(step, some);
   }
 
-  bool judge(std::int64_t step, StepBatch& batch) {
+  void judge(std::int64_t step, StepBatch& batch) {
     double sum = 0;
     double tokens = 0;
     double rows = 0;
@@ -107,35 +126,40 @@ class ScaleExaminer {
       double rank_sum = 0;
       double rank_tokens = 0;
       for (const MicroBatch& micro : of_rank.micro) {
-        rank_sum += micro.call->sum;
-        rank_tokens += static_cast<double>(micro.call->supervised);
-        rows += static_cast<double>(micro.call->rows);
-        bound = std::max(bound, micro.call->bound);
-        batch.mean_of_means += micro.call->mean();
+        rank_sum += micro.sum();
+        rank_tokens += micro.supervised();
+        rows += micro.rows();
+        bound = std::max(bound, micro.bound());
+        batch.mean_of_means += micro.mean();
+        batch.mean_of_chunks += micro.mean_of_means();
+        batch.chunks = std::max(batch.chunks, micro.chunks.size());
+        for (const LossCall* chunk : micro.chunks) batch.is_loss = batch.is_loss && chunk->is_loss;
         ++batch.micro;
       }
+      batch.several = batch.several || of_rank.several_losses();
       if (rank_tokens > 0) batch.mean_of_ranks += rank_sum / rank_tokens;
       sum += rank_sum;
       tokens += rank_tokens;
       batch.used += of_rank.total();
     }
     const auto world = static_cast<double>(batch.ranks.size());
-    if (tokens == 0 || sum == 0) return false;
+    if (tokens == 0 || sum == 0) return;
+    ++count_.judged;
     batch.right = sum / tokens;
     batch.with_padding = sum / rows;
     batch.used /= world;
     batch.mean_of_means /= static_cast<double>(batch.micro);
+    batch.mean_of_chunks /= static_cast<double>(batch.micro);
     batch.mean_of_ranks /= world;
     batch.micro /= batch.ranks.size();
     // Scaling and adding up micro-batches rounds a few times more.
     batch.bound = 4 * (bound / std::fabs(batch.right)) + 64 * 0x1p-24;
-    if (close(batch, batch.used, batch.right)) return true;
+    if (close(batch, batch.used, batch.right)) return;
     // What the gradients are divided by again is no part of the loss.
     const double divisor = divisor_of(step, batch);
-    if (close(batch, batch.used / divisor, batch.right)) return true;
+    if (close(batch, batch.used / divisor, batch.right)) return;
     if (divisor >= kLeastScale) batch.used /= divisor;
     tell(step, batch, world, tokens, rows);
-    return true;
   }
 
   // The same on all ranks, or 1.
@@ -173,9 +197,17 @@ class ScaleExaminer {
         {batch.mean_of_ranks, "mean by rank", "a mean of the ranks' means, which have different numbers of tokens"},
         {batch.mean_of_means, "mean by micro-batch",
          "a mean of the micro-batches' means, which have different numbers of tokens"},
+        {batch.mean_of_chunks, "mean by chunk",
+         "a mean of the means of chunks that a micro-batch is computed in, which have different numbers of tokens"},
         {batch.right * tokens / world, "sum", "a sum over tokens, with no denominator"},
     };
     std::vector<std::vector<Factor>> factors{{}};
+    const auto chunks = static_cast<double>(batch.chunks);
+    if (batch.chunks > 1) {
+      factors.push_back({{chunks, "the number of chunks"}});
+      if (batch.micro > 1)
+        factors.push_back({{chunks, "the number of chunks"}, {micro, "the number of micro-batches"}});
+    }
     if (batch.micro > 1) factors.push_back({{micro, "the number of micro-batches"}});
     if (world > 1) factors.push_back({{world, "the number of ranks"}});
     if (batch.micro > 1 && world > 1)
@@ -203,10 +235,14 @@ class ScaleExaminer {
                              : inverse   ? "divided by "
                                          : "multiplied by ",
                              names),
-                 words, Status::kFail);
+                 words, batch.several && batch.chunks > 1 ? Status::kInconclusive : Status::kFail);
           return;
         }
       }
+    }
+    if (!batch.is_loss) {
+      ++count_.other;
+      return;
     }
     const double ratio = batch.used / batch.right;
     const double whole = std::round(ratio);
@@ -240,14 +276,14 @@ class ScaleExaminer {
                     batch.micro, batch.ranks.size() > 1 ? fmt::format(", mean of {} ranks", batch.ranks.size()) : "",
                     batch.right, batch.used / batch.right));
     const RankBatch& first = batch.ranks.begin()->second;
-    if (first.backward.size() == 2 * first.micro.size())
+    if (first.backward.size() == 2 * first.calls.size())
       one.details.emplace_back("backward() was called twice as often as the loss was computed");
     one.details.emplace_back("gradients are larger or smaller by the same ratio");
     one.next =
         "divide the summed loss by the number of supervised tokens of the whole step; data parallelism already "
         "divides by the number of ranks";
     one.component = "loss";
-    one.capture = first.micro.front().call->loss;
+    one.capture = first.calls.front()->loss;
     into_.add(std::move(one));
   }
 
@@ -257,13 +293,14 @@ class ScaleExaminer {
   CaptureLoader& loader_;
   Divisors divisors_;
   Observations& into_;
+  ScaleCount count_;
   std::map<std::int64_t, StepBatch> steps_;
 };
 
 }  // namespace
 
-std::size_t examine_scale(const Subject& subject, CaptureLoader& loader, const std::vector<LossCall>& calls,
-                          Observations& into) {
+ScaleCount examine_scale(const Subject& subject, CaptureLoader& loader, const std::vector<LossCall>& calls,
+                         Observations& into) {
   const std::vector<CapturedStep> steps = captured_steps(subject.captures());
   ScaleExaminer examiner(loader, gradient_divisors(loader, gradient_trails(subject.captures(), steps)), into);
   // Evaluations between two steps are no micro-batches. Where no loss trains, a gradient comes by another way, such as
@@ -278,6 +315,9 @@ std::size_t examine_scale(const Subject& subject, CaptureLoader& loader, const s
     ranks.insert(call.rank);
   }
   for (const std::int64_t step : subject.captures().steps()) {
+    for (const Capture* ids : subject.captures().select("input_ids", step)) {
+      if (ranks.contains(ids->rank)) examiner.add_tokens(*ids);
+    }
     for (const Capture* capture : subject.captures().select("backward.loss", step)) {
       if (ranks.contains(capture->rank)) examiner.add_backward(*capture);
     }

@@ -10,8 +10,12 @@
 
 namespace plumbline::checks {
 
-// The number of steps that could be judged.
-std::size_t examine_scale(const Subject& subject, CaptureLoader& loader, const std::vector<LossCall>& calls,
-                          Observations& into);
+struct ScaleCount {
+  std::size_t judged = 0;  // steps
+  std::size_t other = 0;   // of these: the loss is something else that is made of log-probabilities
+};
+
+ScaleCount examine_scale(const Subject& subject, CaptureLoader& loader, const std::vector<LossCall>& calls,
+                         Observations& into);
 
 }  // namespace plumbline::checks

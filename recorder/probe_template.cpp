@@ -17,7 +17,8 @@ constexpr std::size_t kMostBytes = 1 << 20;
 constexpr std::string_view kOwnPrefix = "activation.";
 constexpr auto kProbes =
     std::to_array<std::string_view>({"input_ids", "position_ids", "attention_mask", "document_boundaries", "labels",
-                                     "logits", "token_loss", "loss", "backward.loss", "grad.before_clip"});
+                                     "logits", "token_loss", "token_logprob", "loss", "head.hidden", "head.weight",
+                                     "head.bias", "head.labels", "backward.loss", "grad.before_clip"});
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 constexpr std::string_view kDigits = "0123456789";
 

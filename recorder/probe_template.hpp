@@ -6,6 +6,9 @@
 //   at = "module:lm_head"            # or function:package.module.name, operator:aten::name, or a list of these
 //   what = "output"                  # or output.1, output.logits, input.0, input.labels
 //   amount = "full"                  # as in PLUMBLINE_CAPTURE
+//   [probe."head.hidden"]            # a fused head: also head.weight, head.bias, head.labels and what it gives
+//   at = "function:package.module.FusedLoss.forward"
+//   what = "input.hidden"
 //   [replicas]
 //   "**.layernorm.weight" = "tensor_parallel"           # parameters that are equal over the group of this description
 //   [names]

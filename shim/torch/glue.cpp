@@ -54,6 +54,10 @@ constexpr Source kSources[] = {
 #include "shim/torch/glue/schedules.py.inc"
     },
     {
+        "<plumbline heads>",
+#include "shim/torch/glue/heads.py.inc"
+    },
+    {
         "<plumbline probes>",
 #include "shim/torch/glue/probes.py.inc"
     },

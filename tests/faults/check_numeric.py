@@ -131,7 +131,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="plumbline-numeric-") as folder:
         directory = options.keep or os.path.join(folder, "run")
         job = Job(os.path.join(trial.FAULTS, "numeric.py"), tuple(options.names), launcher="torchrun", ranks=2, seconds=500)
-        trial.record(options, job, directory, {"PLUMBLINE_LEVEL": "diagnose"})
+        template = os.path.join(FOLDER, "heads.toml")
+        trial.record(options, job, directory, {"PLUMBLINE_LEVEL": "diagnose", "PLUMBLINE_TEMPLATE": template})
         said = Findings(options, directory)
     page, ordinal, begin = PAGE, 0, 0
     for entry in entries(options.python, options.names):

@@ -15,10 +15,11 @@ from numeric_clean import CLEAN
 from numeric_clipping import CLIPPING_CLEAN, CLIPPING_FAULTS
 from numeric_faults import STATE_FAULTS
 from numeric_gradients import GRADIENT_CLEAN, GRADIENT_FAULTS
+from numeric_heads import HEAD_ENTRIES
 from numeric_loss import FIRST_STEP, LOSS_ENTRIES, Language
 from numeric_schedules import SCHEDULE_CLEAN, SCHEDULE_FAULTS
 
-# Those of LOSS_ENTRIES come last: their captures go by the steps of one optimizer that is there for all of them.
+# Those of LOSS_ENTRIES and HEAD_ENTRIES come last: their captures go by the steps of one optimizer that is there for all of them.
 ENTRIES = [
     *STATE_FAULTS,
     *GRADIENT_FAULTS,
@@ -31,6 +32,7 @@ ENTRIES = [
     *SCHEDULE_CLEAN,
     *BUFFER_CLEAN,
     *LOSS_ENTRIES,
+    *HEAD_ENTRIES,
 ]
 
 

@@ -74,7 +74,10 @@ def put_stand_in(path, name, before, after):
         return False
     owner, attribute = found
     original = owner.__dict__.get(attribute, None) if isinstance(owner, type) else getattr(owner, attribute)
-    if isinstance(original, (staticmethod, classmethod)) or original is None:
+    if isinstance(original, classmethod) or original is None:
+        return True
+    if isinstance(original, staticmethod):
+        setattr(owner, attribute, staticmethod(stand_in(original.__func__, name, before, after)))
         return True
     standing = stand_in(original, name, before, after)
     setattr(owner, attribute, standing)

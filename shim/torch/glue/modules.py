@@ -73,13 +73,14 @@ def select(value, selector):
     return value.get(selector) if isinstance(value, dict) else getattr(value, selector, None)
 
 
-def take(probe, name, value, detail=None):
-    """Captures one value of a probe in the step that is looked at."""
+def take(probe, name, value, detail=None, number=None):
+    """Captures one value of a probe in the step that is looked at. `number`: of several probes that belong together."""
     if not is_tensor(value) and type(value) not in (int, float):
         return
     place = dtensor_place(value) if is_tensor(value) and is_dtensor(value) else NOWHERE
     local = local_part(value) if is_tensor(value) else value
-    number = next_occurrence(probe, name)
+    if number is None:
+        number = next_occurrence(probe, name)
     capture(local, probe, name, window_step(), number, 0, as_json(detail or {}), place)
     count_probe(probe)
 

@@ -157,8 +157,7 @@ def place_late_functions():
     for path in list(LATE_CLIPS):
         if put_stand_in(path, "clip", before_clip_of_module, after_clip):
             LATE_CLIPS.remove(path)
-    if not WAITING:
-        return
+    place_late_heads()
     for entry in list(WAITING):
         probe, path, output, selector = entry
         # Each of several probes at one function has its own stand-in.
@@ -171,11 +170,14 @@ def template_places():
 
 
 def read_template():
+    heads = {place["target"] for place in template_places() if place["probe"] == "head.hidden"}
     for place in template_places():
         probe, target = place["probe"], place["target"]
         entry = (probe, target, place["output"], place["selector"])
         if place["kind"] == "module":
             MODULE_PLACES.append((path_pattern(target), probe, place["output"], place["selector"]))
+        elif place["kind"] == "function" and target in heads:
+            add_head(target, probe, place["output"], place["selector"])
         elif place["kind"] == "function":
             WAITING.append(entry)
         else:
@@ -192,7 +194,7 @@ def why_never(place):
             return f"no module that was called has a path like {target}"
         found = f"module {target} was called"
     elif kind == "function":
-        if any(path == target for _, path, _, _ in WAITING):
+        if target in WAITING_HEADS or any(path == target for _, path, _, _ in WAITING):
             return f"function {target} is in no module that was imported"
         return f"function {target} was not called in a captured step, or gave no such tensor"
     else:
