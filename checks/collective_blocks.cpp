@@ -1,6 +1,7 @@
 #include "checks/collective_blocks.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -53,6 +54,9 @@ CallBlocks load_blocks(reader::RunCaptures& captures, const CapturedCall& call, 
     alike = alike && loaded.dtype == side->capture->dtype;
     blocks = read_blocks(captures, *side);
   };
+  if (call.reduce == recorder::ReduceOp::kPremulSum) {
+    for (const CallMember& member : call.members) loaded.factors.push_back(member.factor.value_or(std::nan("")));
+  }
   loaded.in.resize(call.members.size());
   loaded.out.resize(call.members.size());
   for (std::size_t i = 0; i < call.members.size(); ++i) {

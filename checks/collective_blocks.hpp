@@ -25,6 +25,7 @@ struct CallBlocks {
   recorder::Dtype dtype = recorder::Dtype::kUnknown;
   std::vector<std::vector<Block>> in;   // by place in the group; empty: not captured, or nothing to give
   std::vector<std::vector<Block>> out;  // likewise
+  std::vector<double> factors{};        // of a sum of scaled parts, by place in the group; empty: nothing is scaled
 };
 
 // Of the nth tensor of a call.

@@ -28,6 +28,7 @@ struct Said {
   std::size_t tensor = 0;
   std::size_t tensors = 0;
   bool changed = false;
+  std::optional<double> factor;
   CallTensor side;
 };
 
@@ -47,6 +48,7 @@ std::optional<Said> said(const Capture& capture) {
   found.tensor = static_cast<std::size_t>(std::max(whole("tensor"), 0.0));
   found.tensors = static_cast<std::size_t>(std::max(whole("tensors"), 0.0));
   found.changed = detail.flag("changed");
+  found.factor = detail.number("factor");
   found.side.capture = &capture;
   found.side.strided = detail.flag("strided");
   for (const auto& block : detail.numbers("untouched")) {
@@ -76,6 +78,7 @@ void place(const Capture& capture, const Said& words, std::size_t trace, CallMem
   member.id = capture.key;
   member.trace = trace;
   member.changed = member.changed || words.changed;
+  member.factor = words.factor;
   if (words.tensor >= words.tensors) return;
   auto& side = capture.probe == "collective.in" ? member.in : member.out;
   side.resize(std::max(side.size(), words.tensors));

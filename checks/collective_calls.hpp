@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,10 @@ struct CallMember {
   int rank = -1;  // global
   std::vector<CallTensor> in;
   std::vector<CallTensor> out;
-  std::uint64_t id = 0;   // of the call in the member's trace; 0: nothing of it was captured
-  std::size_t trace = 0;  // index in Run::traces(), where id is not 0
-  bool changed = false;   // the job wrote to what it had given before the call was done
+  std::uint64_t id = 0;          // of the call in the member's trace; 0: nothing of it was captured
+  std::size_t trace = 0;         // index in Run::traces(), where id is not 0
+  bool changed = false;          // the job wrote to what it had given before the call was done
+  std::optional<double> factor;  // of a sum of scaled parts: what this one is multiplied by
 
   // Null where it was not captured.
   const CallTensor* input(std::size_t tensor) const { return at(in, tensor); }

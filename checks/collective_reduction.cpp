@@ -55,7 +55,9 @@ std::optional<Reference> reference(const CapturedCall& call, const CallBlocks& b
 
 // A part larger than twice the bound would be missed if it were not there.
 bool is_blind(const CapturedCall& call, const Reference& made) {
-  if (call.reduce != ReduceOp::kSum && call.reduce != ReduceOp::kAvg) return false;
+  const bool sums =
+      call.reduce == ReduceOp::kSum || call.reduce == ReduceOp::kAvg || call.reduce == ReduceOp::kPremulSum;
+  if (!sums) return false;
   const double scale = call.reduce == ReduceOp::kAvg ? static_cast<double>(made.from.given.size()) : 1;
   for (const Elements& member : made.from.given) {
     if (member.is_whole) return false;
@@ -137,6 +139,10 @@ std::optional<Contributions> contributions(const CallBlocks& blocks, std::size_t
     keep_common(found.places, blocks.in[i][block]);
   }
   for (const auto& member : blocks.in) found.given.push_back(pick(blocks.dtype, member[block], found.places));
+  for (std::size_t i = 0; i < blocks.factors.size(); ++i) {
+    if (std::isnan(blocks.factors[i]) || found.given[i].is_whole) return std::nullopt;
+    for (double& value : found.given[i].real) value *= blocks.factors[i];
+  }
   return found;
 }
 

@@ -12,7 +12,8 @@
 
 namespace plumbline::checks {
 
-// What all ranks gave for one block, at the places that were captured of all of them.
+// What all ranks gave for one block, at the places that were captured of all of them; of a sum of scaled parts times
+// their factors.
 struct Contributions {
   std::vector<std::uint64_t> places;
   std::vector<Elements> given;  // by member
@@ -41,7 +42,7 @@ struct ReductionJudgement {
 };
 
 bool scatters(recorder::Op op);
-// Nothing when a member's part is missing.
+// Nothing when a member's part is missing, or its factor.
 std::optional<Contributions> contributions(const CallBlocks& blocks, std::size_t block);
 
 ReductionJudgement judge_reduction(const CapturedCall& call, const CallBlocks& blocks);

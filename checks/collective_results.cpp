@@ -23,6 +23,11 @@ bool was_changed(const CapturedCall& call) {
   return std::any_of(call.members.begin(), call.members.end(), [](const CallMember& one) { return one.changed; });
 }
 
+bool lacks_factor(const CapturedCall& call) {
+  return call.reduce == recorder::ReduceOp::kPremulSum &&
+         std::any_of(call.members.begin(), call.members.end(), [](const CallMember& one) { return !one.factor; });
+}
+
 bool is_partial(const CapturedCall& call) {
   return std::any_of(call.members.begin(), call.members.end(), [](const CallMember& one) { return one.id == 0; });
 }
@@ -38,7 +43,8 @@ class ResultCheck {
       if (is_partial(call)) ++partial_;
       const std::size_t before = judged_;
       for (std::size_t tensor = 0; tensor < call.tensors; ++tensor) examine(call, tensor);
-      if (judged_ == before) ++unjudged_;
+      if (judged_ != before) continue;
+      ++(lacks_factor(call) ? unscaled_ : unjudged_);
     }
     return conclude(captured);
   }
@@ -155,6 +161,10 @@ class ResultCheck {
           fmt::format("{} of {} calls could not be judged: inputs or results of a rank were not captured, or "
                       "the operation has no closed form",
                       unjudged_, calls_));
+    if (unscaled_ > 0)
+      verdict.unknown.push_back(fmt::format(
+          "{} of {} calls sum scaled parts, and their factor was not recorded: a tensor of the device has it",
+          unscaled_, calls_));
     if (blind_ > 0)
       verdict.unknown.push_back(fmt::format(
           "{} sums have so many ranks and so few digits that a rank's part could be missing unseen", blind_));
@@ -167,6 +177,8 @@ class ResultCheck {
                                    [](const Finding& finding) { return finding.status == Status::kFail; });
     if (calls_ == 0) {
       verdict.reason = "no collective was captured";
+    } else if (unscaled_ == calls_) {
+      verdict.reason = "all captured calls sum scaled parts, and their factor was not recorded";
     } else if (fails) {
       verdict.status = Status::kFail;
       verdict.reason = "collectives left other values than what the ranks gave, moved or reduced";
@@ -182,7 +194,8 @@ class ResultCheck {
         verdict.reason = "faults put into copies of the captures were not seen";
     } else {
       verdict.status = Status::kPass;
-      verdict.reason = fmt::format("{} captured calls left what the ranks gave, moved or reduced", calls_ - unjudged_);
+      verdict.reason =
+          fmt::format("{} captured calls left what the ranks gave, moved or reduced", calls_ - unjudged_ - unscaled_);
       if (margin_ > 0) verdict.reason += fmt::format("; sums within {:.2g} of their rounding bound", margin_);
     }
     return verdict;
@@ -194,6 +207,7 @@ class ResultCheck {
   std::size_t calls_ = 0;
   std::size_t partial_ = 0;
   std::size_t unjudged_ = 0;  // calls
+  std::size_t unscaled_ = 0;  // likewise, since a factor is not known
   std::size_t judged_ = 0;    // outputs and blocks
   std::size_t blind_ = 0;
   double margin_ = 0;

@@ -147,9 +147,33 @@ TEST_F(CollectiveResults, ARankWithoutCapturesIsNoPass) {
   EXPECT_EQ(verdict.unknown.size(), 2u);
 }
 
-TEST_F(CollectiveResults, WithoutClosedFormNothingIsSaid) {
+TEST_F(CollectiveResults, ScaledPartsWithoutTheirFactorAreNotEvaluated) {
   all_reduce(floats({9, 9, 9}), floats({9, 9, 9}), ReduceOp::kPremulSum);
-  EXPECT_EQ(check().status, Status::kInconclusive);
+  const Verdict verdict = check();
+  EXPECT_EQ(verdict.status, Status::kNotEvaluated);
+  EXPECT_EQ(verdict.reason, "all captured calls sum scaled parts, and their factor was not recorded");
+  EXPECT_EQ(verdict.unknown.size(), 1u);
+}
+
+TEST_F(CollectiveResults, ScaledPartsAreSummed) {
+  const auto scaled = [&](const std::vector<float>& left) {
+    const auto call = job.call(Op::kAllReduce, ReduceOp::kPremulSum);
+    for (int rank = 0; rank < 2; ++rank) {
+      Content given = floats(rank == 0 ? std::vector<float>{1, 2, 3} : std::vector<float>{10, 20, 96});
+      Content got = floats(left);
+      given.more = got.more = R"(,"factor":0.5)";
+      job.put(call, rank, "in", given);
+      job.put(call, rank, "out", got);
+    }
+  };
+  scaled({5.5F, 11, 49.5F});
+  scaled({11, 22, 99});
+  const Verdict verdict = check();
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.status, Status::kFail);
+  EXPECT_NE(verdict.findings[0].title.find("is the sum of what the ranks gave, without their factors"),
+            std::string::npos)
+      << verdict.findings[0].title;
 }
 
 TEST_F(CollectiveResults, WithoutCapturesNothingIsEvaluated) {

@@ -10,6 +10,7 @@
 
 #include "checks/observations.hpp"
 #include "checks/row_beginnings.hpp"
+#include "checks/row_ends.hpp"
 #include "checks/row_labels.hpp"
 #include "checks/token_rows.hpp"
 
@@ -35,6 +36,7 @@ class DataCheck {
     }
     for (const auto& [place, batches] : batches_) examine_beginnings(batches, observations_);
     labels_.report(observations_);
+    ends_.report(observations_);
     verdict.findings = observations_.findings(subject_);
     if (const auto remark = labels_.remark()) verdict.unknown.push_back(*remark);
     if (labels_.rows() == 0) verdict.unknown.emplace_back("whether every row has a label: no labels fit the token ids");
@@ -52,12 +54,15 @@ class DataCheck {
     }
     TokenBatch batch{&ids, std::move(*rows), {}};
     batch.documents = documents_of(batch.rows);
+    ends_.note_settings(ids);
     // One forward pass may be seen at several places: the model's own arguments, and the embedding.
     if (passes_.insert({ids.rank, ids.step, ids.occurrence}).second) {
       documents_ += batch.documents.size();
       for (const Capture* labels : captures_.select("labels", ids.step, {}, ids.rank)) {
         // The model may be given them, too.
-        if (labels->occurrence == ids.occurrence && labels_.count(loader_, *labels, batch.rows)) break;
+        if (labels->occurrence != ids.occurrence || !labels_.count(loader_, *labels, batch.rows)) continue;
+        ends_.count(loader_, *labels, batch.rows);
+        break;
       }
     }
     batches_[{ids.rank, ids.name}].push_back(std::move(batch));
@@ -82,6 +87,7 @@ class DataCheck {
   std::map<std::pair<int, std::string>, std::vector<TokenBatch>> batches_;  // by rank and place in the model
   std::set<std::tuple<int, std::int64_t, std::uint32_t>> passes_;
   RowLabels labels_;
+  RowEnds ends_;
   std::size_t documents_ = 0;
   std::size_t left_out_ = 0;
   Observations observations_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "checks/element_values.hpp"
@@ -83,6 +84,14 @@ std::string multiple(const CapturedCall& call, Dtype dtype, const Contributions&
   return {};
 }
 
+// Of a sum of scaled parts the parts themselves.
+std::optional<Contributions> unscaled(const CallBlocks& blocks, std::size_t block) {
+  if (blocks.factors.empty()) return std::nullopt;
+  CallBlocks plain = blocks;
+  plain.factors.clear();
+  return contributions(plain, block);
+}
+
 std::string other_block(const CapturedCall& call, const CallBlocks& blocks, const Elements& got, std::size_t member) {
   for (std::size_t block = 0; scatters(call.op) && block < blocks.in.size(); ++block) {
     if (block == member) continue;
@@ -117,6 +126,9 @@ std::vector<Form> closed_forms(ReduceOp reduce, Dtype dtype, const Contributions
 std::string reduction_cause(const CapturedCall& call, const CallBlocks& blocks, const Contributions& from,
                             const Elements& got, std::size_t member) {
   if (std::string other = other_block(call, blocks, got, member); !other.empty()) return other;
+  if (const auto plain = unscaled(blocks, scatters(call.op) ? member : 0);
+      plain && fits(closed_forms(ReduceOp::kSum, blocks.dtype, *plain), got))
+    return "is the sum of what the ranks gave, without their factors";
   for (const auto& [reduce, name] : kOperations) {
     if (reduce != call.reduce && fits(closed_forms(reduce, blocks.dtype, from), got))
       return fmt::format("is {} of what the ranks gave", name);

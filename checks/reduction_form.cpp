@@ -60,20 +60,42 @@ Form rounded(Dtype dtype, double value, double magnitude, double roundings, doub
           roundings * unit * magnitude * growth + terms * kOwnUnit * magnitude + roundings * underflow_error(dtype)};
 }
 
-Form sum_form(Dtype dtype, std::span<const double> given, bool average) {
+struct Added {
   double sum = 0;
   double magnitude = 0;
+};
+
+Added add_up(std::span<const double> given) {
+  Added added;
   for (const double x : given) {
-    sum += x;
-    magnitude += std::fabs(x);
+    added.sum += x;
+    added.magnitude += std::fabs(x);
   }
+  return added;
+}
+
+bool may_overflow(Dtype dtype, double magnitude, double roundings) {
+  return magnitude * (1 + roundings * unit_roundoff(dtype)) > largest_of(dtype);
+}
+
+Form sum_form(Dtype dtype, std::span<const double> given, bool average) {
+  const auto [sum, magnitude] = add_up(given);
   const auto n = static_cast<double>(given.size());
   const double scale = average ? n : 1;
   if (!std::isfinite(magnitude)) return exact(sum / scale);  // infinities and NaN come through in any order
-  if (magnitude * (1 + n * unit_roundoff(dtype)) > largest_of(dtype)) return {};
+  if (may_overflow(dtype, magnitude, n)) return {};
   if (given.size() == 1) return exact(sum);
   // The mean: one more for its reciprocal, one for the product; each number may be multiplied before.
   return rounded(dtype, sum / scale, magnitude / scale, average ? n + 2 : n - 1, n);
+}
+
+// Of parts that were scaled: one more for the factor, which is given in the tensor's type, one for the product.
+Form scaled_sum_form(Dtype dtype, std::span<const double> given) {
+  const auto [sum, magnitude] = add_up(given);
+  const auto n = static_cast<double>(given.size());
+  if (!std::isfinite(magnitude)) return {};  // which parts were infinite before their factor is not known
+  if (may_overflow(dtype, magnitude, n + 2)) return {};
+  return rounded(dtype, sum, magnitude, n + 1, n);
 }
 
 Form product_form(Dtype dtype, std::span<const double> given) {
@@ -126,6 +148,8 @@ Form closed_form(ReduceOp reduce, Dtype dtype, std::span<const double> given) {
       return sum_form(dtype, given, false);
     case ReduceOp::kAvg:
       return sum_form(dtype, given, true);
+    case ReduceOp::kPremulSum:
+      return scaled_sum_form(dtype, given);
     case ReduceOp::kProd:
       return product_form(dtype, given);
     case ReduceOp::kMin:

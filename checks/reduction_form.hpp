@@ -35,7 +35,7 @@ struct Form {
   std::int64_t whole = 0;  // of whole numbers, which are exact
 };
 
-// `given`: what each rank put in at one place.
+// `given`: what each rank put in at one place, of a sum of scaled parts times its factor.
 Form closed_form(recorder::ReduceOp reduce, recorder::Dtype dtype, std::span<const double> given);
 Form closed_form(recorder::ReduceOp reduce, recorder::Dtype dtype, std::span<const std::int64_t> given);
 

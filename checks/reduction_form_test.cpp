@@ -92,8 +92,19 @@ TEST(ReductionForm, WholeNumbersWrapAround) {
   EXPECT_EQ(whole(ReduceOp::kBxor, Dtype::kInt32, {6, 3}).whole, 5);
 }
 
+TEST(ReductionForm, ScaledPartsRoundTwiceMore) {
+  const Form sum = form(ReduceOp::kSum, Dtype::kFloat32, {1, 2});
+  const Form scaled = form(ReduceOp::kPremulSum, Dtype::kFloat32, {1, 2});
+  ASSERT_TRUE(scaled.judged);
+  EXPECT_EQ(scaled.value, 3);
+  EXPECT_GT(scaled.bound, 2.9 * sum.bound);
+  EXPECT_LT(scaled.bound, 3.1 * sum.bound);
+  EXPECT_FALSE(form(ReduceOp::kPremulSum, Dtype::kFloat16, {60000, 60000}).judged);
+}
+
 TEST(ReductionForm, NothingIsKnownOfOtherOperations) {
-  EXPECT_FALSE(form(ReduceOp::kPremulSum, Dtype::kFloat32, {1, 2}).judged);
+  EXPECT_FALSE(form(ReduceOp::kNone, Dtype::kFloat32, {1, 2}).judged);
+  EXPECT_FALSE(whole(ReduceOp::kPremulSum, Dtype::kInt32, {1, 2}).judged);
   EXPECT_FALSE(whole(ReduceOp::kAvg, Dtype::kInt32, {1, 2}).judged);
   EXPECT_FALSE(whole(ReduceOp::kSum, Dtype::kBool, {1, 1}).judged);
   EXPECT_FALSE(form(ReduceOp::kSum, Dtype::kFloat32, {}).judged);

@@ -8,6 +8,7 @@
 #include "shim/torch/c10d_group.hpp"
 #include "shim/torch/caching_allocator.hpp"
 #include "shim/torch/python_hooks.hpp"
+#include "shim/torch/reduce_operation.hpp"
 #include "shim/torch/tensor_list.hpp"
 #include "shim/torch/tensor_peek.hpp"
 
@@ -82,16 +83,13 @@ void all_to_all_base(Call& call, const Arguments& a) {
 }
 
 void describe(Call& call, Op op, const Arguments& a, int rank) {
+  if (const c10d::ReduceOp* reduce = reduce_operation(op, a)) call.reduce = reduce_op(*reduce);
   switch (op) {
     case Op::kAllReduce:
     case Op::kAllReduceSparse:
-      call.reduce = reduce_op(a.get<c10d::AllreduceOptions>(1).reduceOp);
-      return in_place(call, a.get<Tensors>(0));
     case Op::kAllReduceCoalesced:
-      call.reduce = reduce_op(a.get<c10d::AllreduceCoalescedOptions>(1).reduceOp);
       return in_place(call, a.get<Tensors>(0));
     case Op::kReduce:
-      call.reduce = reduce_op(a.get<c10d::ReduceOptions>(1).reduceOp);
       rooted(call, a.get<c10d::ReduceOptions>(1).rootRank);
       in_place(call, a.get<Tensors>(0));
       if (call.peer != rank) without(call.out);
@@ -105,18 +103,13 @@ void describe(Call& call, Op op, const Arguments& a, int rank) {
     case Op::kAllGatherCoalesced:
       return two_sided(call, a.get<TensorLists>(0), a.get<Tensors>(1));
     case Op::kAllGatherBase:
+    case Op::kReduceScatterBase:
       return two_sided(call, a.get<at::Tensor>(0), a.get<at::Tensor>(1));
     case Op::kAllGatherIntoTensorCoalesced:
+    case Op::kReduceScatterTensorCoalesced:
       return two_sided(call, a.get<Tensors>(0), a.get<Tensors>(1));
     case Op::kReduceScatter:
-      call.reduce = reduce_op(a.get<c10d::ReduceScatterOptions>(2).reduceOp);
       return two_sided(call, a.get<Tensors>(0), a.get<TensorLists>(1));
-    case Op::kReduceScatterBase:
-      call.reduce = reduce_op(a.get<c10d::ReduceScatterOptions>(2).reduceOp);
-      return two_sided(call, a.get<at::Tensor>(0), a.get<at::Tensor>(1));
-    case Op::kReduceScatterTensorCoalesced:
-      call.reduce = reduce_op(a.get<c10d::ReduceScatterOptions>(2).reduceOp);
-      return two_sided(call, a.get<Tensors>(0), a.get<Tensors>(1));
     case Op::kAllToAll:
       return all_to_all(call, a);
     case Op::kAllToAllBase:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include "shim/torch/capture_part.hpp"
 #include "shim/torch/collective_tensors.hpp"
 #include "shim/torch/collective_window.hpp"
+#include "shim/torch/reduce_operation.hpp"
 #include "shim/torch/remembered_part.hpp"
 
 namespace plumbline::shim::adapter {
@@ -71,7 +73,15 @@ bool take(std::uint64_t id, bool completed, Open& call) {
   return true;
 }
 
-CollectiveCapture describe(Op op, const CollectiveRecord& record, const CollectiveTensors& tensors, int size) {
+// As JSON, with all of its digits.
+std::string plain_number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.17g", value);
+  return text;
+}
+
+CollectiveCapture describe(Op op, const CollectiveRecord& record, const Arguments& arguments,
+                           const CollectiveTensors& tensors, int size) {
   CollectiveCapture call;
   call.op = op;
   call.id = record.id;
@@ -80,6 +90,9 @@ CollectiveCapture describe(Op op, const CollectiveRecord& record, const Collecti
                 ",\"reduce\":" + std::to_string(record.header.tag >> 8 & 0xff) + ",\"group\":\"" +
                 std::to_string(record.group) + "\",\"seq\":" + std::to_string(record.seq) +
                 ",\"peer\":" + std::to_string(record.peer);
+  const c10d::ReduceOp* const reduce = reduce_operation(op, arguments);
+  if (const auto factor = reduce != nullptr ? factor_of(*reduce) : std::nullopt)
+    call.detail += ",\"factor\":" + plain_number(*factor);
   for (const auto* side : {&tensors.in, &tensors.out}) {
     for (const CollectivePart& part : *side) {
       if (part.blocks.size() > 1) call.divided = static_cast<std::uint64_t>(size);
@@ -125,7 +138,7 @@ void take_inputs(Op op, void* backend, void* const* arguments, const CollectiveR
     const int size = group_size(backend);
     const CollectiveTensors tensors = collective_tensors(op, Arguments(arguments), rank_in_group(backend), size);
     if (tensors.in.empty() && tensors.out.empty()) return;
-    Open call{describe(op, *record, tensors, size), {}, {}};
+    Open call{describe(op, *record, Arguments(arguments), tensors, size), {}, {}};
     call.call.step = step;
     call.in_place = tensors.in_place;
     for (std::size_t i = 0; i < tensors.in.size(); ++i) capture_input(call.call, tensors.in[i], i, tensors.in.size());

@@ -70,6 +70,28 @@ class Packed(Rows):
         return {name: torch.tensor([value]) for name, value in (("input_ids", ids), ("labels", labels), ("position_ids", positions))}
 
 
+class PackedWithoutEnds(Packed):
+    """The end of each answer has no label, though nothing is padded."""
+
+    def labels(self, tokens, learned):
+        return [token if one and token != EOS else IGNORED for token, one in zip(tokens, learned)]
+
+
+class Full(Rows):
+    """Each row is full: documents one behind the other, cut off at its end, and each token has a label."""
+
+    def batch(self, random):
+        tokens = []
+        while len(tokens) < ROWS * LENGTH:
+            tokens += self.row(random)[0]
+        ids = [tokens[LENGTH * i : LENGTH * (i + 1)] for i in range(ROWS)]
+        return {"input_ids": torch.tensor(ids), "labels": torch.tensor([self.labels(row, [True] * LENGTH) for row in ids])}
+
+
+class FullWithoutEnds(Full):
+    labels = PackedWithoutEnds.labels
+
+
 class TwiceBegun(Rows):
     """The chat template writes the beginning, the tokenizer adds another; and padding is the end token, so no end is learned."""
 
@@ -91,9 +113,12 @@ class NothingLearned(Rows):
 CASES = [
     ("two beginnings in every row", TwiceBegun(), "data", "begin with token 1, the model's bos_token_id, twice in all 12 rows"),
     ("the end token is padding and never learned", TwiceBegun(), "loss", "never hold token 2, which pads and also ends a row"),
+    ("the end of no packed row is learned", PackedWithoutEnds(), "data", "never hold token 2, the model's eos_token_id, though it follows each of"),
+    ("the end of no document is learned in full rows", FullWithoutEnds(), "data", "never hold token 2, the model's eos_token_id, though it follows each of"),
     ("no label in any row", NothingLearned(), "data", "are ignored in all 12 captured rows: nothing is learned"),
     ("rows of prompt and answer", Rows(), "", ""),
     ("packed rows", Packed(), "", ""),
+    ("full rows", Full(), "", ""),
 ]
 
 
