@@ -28,6 +28,16 @@ bool lacks_factor(const CapturedCall& call) {
          std::any_of(call.members.begin(), call.members.end(), [](const CallMember& one) { return !one.factor; });
 }
 
+// Why nothing was, where a backend is known that is not looked at.
+std::string left_out(const Subject& subject) {
+  for (const reader::Trace& trace : subject.run().traces()) {
+    for (const reader::Group& group : trace.definitions().groups) {
+      if (group.backend == "nccl") return ": what nccl moves between devices is not looked at";
+    }
+  }
+  return "";
+}
+
 bool is_partial(const CapturedCall& call) {
   return std::any_of(call.members.begin(), call.members.end(), [](const CallMember& one) { return one.id == 0; });
 }
@@ -176,7 +186,7 @@ class ResultCheck {
     const bool fails = std::any_of(verdict.findings.begin(), verdict.findings.end(),
                                    [](const Finding& finding) { return finding.status == Status::kFail; });
     if (calls_ == 0) {
-      verdict.reason = "no collective was captured";
+      verdict.reason = "no collective was captured" + left_out(subject_);
     } else if (unscaled_ == calls_) {
       verdict.reason = "all captured calls sum scaled parts, and their factor was not recorded";
     } else if (fails) {

@@ -176,6 +176,17 @@ TEST_F(CollectiveResults, ScaledPartsAreSummed) {
       << verdict.findings[0].title;
 }
 
+TEST(CollectiveResultsOfDevices, AreNotLookedAt) {
+  const reader::testing::TempDir directory;
+  CollectiveJob job(directory.path(), 2, "nccl");
+  job.call(Op::kAllReduce, ReduceOp::kSum);
+  job.finish();
+  const reader::Run run = reader::testing::open_run(directory.path());
+  const Verdict verdict = check_collective_results(Subject(run));
+  EXPECT_EQ(verdict.status, Status::kNotEvaluated);
+  EXPECT_EQ(verdict.reason, "no collective was captured: what nccl moves between devices is not looked at");
+}
+
 TEST_F(CollectiveResults, WithoutCapturesNothingIsEvaluated) {
   job.call(Op::kAllReduce, ReduceOp::kSum);
   EXPECT_EQ(check().status, Status::kNotEvaluated);

@@ -44,6 +44,9 @@ def verdict_of(options, environment):
         job = Job(os.path.join(trial.FAULTS, "collective_faults.py"))
         trial.record(options, job, directory, environment | options.environment, f"{options.wrong}:{options.shim}")
         (verdict,) = trial.verdicts(options, "collective_results", directory)
+        factors = [row["detail"]["factor"] for row in trial.captures(options, directory) if "factor" in (row["detail"] or {})]
+        if factors != [0.25] * 4:
+            sys.exit(f"factors of scaled parts are captured as {factors}")
         return verdict, trial.margins(options, directory)["collective_results"]
 
 

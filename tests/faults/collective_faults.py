@@ -310,6 +310,17 @@ def tensor_parallel():
 
 
 # Name, function, words that the finding must have (none: it must stay silent), ranks that it must name.
+def scaled_sum():
+    """What the parts are multiplied by is captured with them."""
+    for factor in (FACTOR, torch.tensor([FACTOR])):
+        try:
+            dist.all_reduce(torch.ones(3), op=dist._make_nccl_premul_sum(factor))
+        except RuntimeError:
+            continue
+        raise AssertionError("gloo has learnt to scale: judge its results")
+
+
+FACTOR = 0.25
 CASES = [
     ("all_reduce: every op and type, odd sizes, coalesced", right_reductions, "", []),
     ("one element of an all_reduce 0.1 % off on one rank", one_element, "is not the sum", [1]),
@@ -340,6 +351,7 @@ CASES = [
     ("DistributedDataParallel", data_parallel, "", []),
     ("fully_shard", sharded, "", []),
     ("tensor parallel", tensor_parallel, "", []),
+    ("sum of scaled parts, which gloo refuses", scaled_sum, "", []),
 ]
 
 

@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 import launch
+import trial
 from jobs import JOBS, Job
 
 TEMPLATE = """
@@ -29,12 +30,6 @@ what = "input.0"
 [probe."activation.absent"]
 at = "module:no.such.module"
 """
-
-
-def dump(options, run_directory):
-    program = os.path.join(os.path.dirname(options.run_reader), "dump_captures")
-    lines = subprocess.run([program, run_directory], stdout=subprocess.PIPE, check=True).stdout.splitlines()
-    return [json.loads(line) for line in lines]
 
 
 class Captures:
@@ -119,7 +114,7 @@ def main():
                     problems.append(f"{name} fails {how}: {outcome.output[-2000:]}")
             if not bare_losses or losses(kept) != bare_losses:
                 problems.append(f"{name}: losses differ: {bare_losses} and {losses(kept)}")
-            captures = Captures(dump(options, os.path.join(folder, name, "run")))
+            captures = Captures(trial.captures(options, os.path.join(folder, name, "run")))
             if name == "probed":
                 with open(os.path.join(kept, "truth.json")) as file:
                     check_truth(problems, captures, json.load(file))

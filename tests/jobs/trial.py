@@ -42,6 +42,13 @@ def verdicts(given, check, *arguments):
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=False).stdout)["verdicts"]
 
 
+def captures(given, directory):
+    """All captures of a run, as dump_captures has them."""
+    program = os.path.join(os.path.dirname(given.run_reader), "dump_captures")
+    lines = subprocess.run([program, directory], stdout=subprocess.PIPE, check=True).stdout.splitlines()
+    return [json.loads(line) for line in lines]
+
+
 def margins(given, directory):
     """How close the checks' judgement was to their bounds: {check: {ordinal or step: largest deviation over its bound}}."""
     program = os.path.join(os.path.dirname(given.run_reader), "margins")
