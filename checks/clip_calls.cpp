@@ -80,6 +80,7 @@ std::vector<double> values_at(CaptureLoader& loader, const Capture& capture, con
   if (capture.indices == places) return values;
   if (!capture.indices.empty() || places.empty() || places.back() >= values.size()) return {};
   std::vector<double> chosen;
+  chosen.reserve(places.size());
   for (const std::uint64_t place : places) chosen.push_back(values[place]);
   return chosen;
 }

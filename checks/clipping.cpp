@@ -46,6 +46,7 @@ class Judge {
     std::vector<ClipCall> clipped;
     for (const ClipCall* call : calls_) clipped.push_back(as_clipped(*call));
     std::vector<const ClipCall*> pointers;
+    pointers.reserve(clipped.size());
     for (const ClipCall& call : clipped) pointers.push_back(&call);
     ClipBlocks blocks = clip_blocks(loader_, pointers);
     if (!blocks.sharded || blocks.apart || !blocks.unreduced.empty()) return;
@@ -302,6 +303,7 @@ std::vector<std::vector<const ClipCall*>> of_all_ranks(const std::vector<ClipCal
     if (!call.before.empty()) together[{call.step->ordinal, call.step->step, call.index}].push_back(&call);
   }
   std::vector<std::vector<const ClipCall*>> result;
+  result.reserve(together.size());
   for (auto& [place, of_ranks] : together) result.push_back(std::move(of_ranks));
   return result;
 }

@@ -6,6 +6,8 @@
 namespace plumbline::checks {
 
 struct Detail::Node {
+  explicit Node(nlohmann::json from) : json(std::move(from)) {}
+
   nlohmann::json json;
 
   const nlohmann::json* at(std::string_view key) const {
@@ -31,9 +33,7 @@ std::optional<double> number_of(const nlohmann::json& json) {
 
 }  // namespace
 
-Detail::Detail(std::string_view json) : node_(std::make_unique<Node>()) {
-  node_->json = nlohmann::json::parse(json, nullptr, false);
-}
+Detail::Detail(std::string_view json) : node_(std::make_unique<Node>(nlohmann::json::parse(json, nullptr, false))) {}
 Detail::Detail(std::unique_ptr<Node> node) : node_(std::move(node)) {}
 Detail::~Detail() = default;
 Detail::Detail(Detail&&) noexcept = default;
@@ -73,16 +73,15 @@ std::vector<std::optional<double>> Detail::numbers(std::string_view key) const {
 }
 
 Detail Detail::object(std::string_view key) const {
-  auto node = std::make_unique<Node>();
-  if (const auto* found = node_->at(key); found != nullptr) node->json = *found;
-  return Detail(std::move(node));
+  const auto* found = node_->at(key);
+  return Detail(std::make_unique<Node>(found != nullptr ? *found : nlohmann::json()));
 }
 
 std::vector<Detail> Detail::objects(std::string_view key) const {
   std::vector<Detail> result;
   const auto* found = node_->at(key);
   if (found == nullptr || !found->is_array()) return result;
-  for (const auto& one : *found) result.push_back(Detail(std::make_unique<Node>(Node{one})));
+  for (const auto& one : *found) result.push_back(Detail(std::make_unique<Node>(one)));
   return result;
 }
 

@@ -15,7 +15,6 @@ namespace plumbline::checks {
 namespace {
 
 using reader::Checkpoint;
-using reader::ProblemKind;
 using reader::Tensor;
 using Tensors = std::vector<const Tensor*>;
 

@@ -103,7 +103,7 @@ std::string circle_title(const HangScene& scene, const Judgement& judgement) {
       calls += fmt::format("rank {} receives from {}", rank, op->parties[0].rank);
     }
   }
-  const std::string circle = fmt::format("{} wait for each other in a circle: {}", ranks_phrase(root.ranks), calls);
+  std::string circle = fmt::format("{} wait for each other in a circle: {}", ranks_phrase(root.ranks), calls);
   if (judgement.strayed.empty()) return circle;
   if (judgement.op->point_to_point)
     return fmt::format("{} left the path of the steps before: {}", ranks_phrase(judgement.strayed), circle);

@@ -90,11 +90,10 @@ class LoadCheck {
       const Tensor* before = fresh(*one.subject);
       const bool same_as_before = before != nullptr && relate(*one.subject, *before).kind == Relation::kEqual;
       as_before += same_as_before ? 1U : 0U;
-      if (same_as_before && !holds_values(one.relation.kind)) {
-        ++unwritten;
-      } else if (holds_values(one.relation.kind) && !same_as_before && !is_constant(*one.subject)) {
+      const bool holds = holds_values(one.relation.kind);
+      if (holds && !same_as_before && !is_constant(*one.subject)) {
         ++written;
-      } else if (may_be_fresh(one)) {
+      } else if ((same_as_before && !holds) || may_be_fresh(one)) {
         ++unwritten;
       } else {
         ++unknown;

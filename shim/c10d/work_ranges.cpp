@@ -2,8 +2,8 @@
 //
 // It tells us nothing that the call has not told, and is dear: a shared object, a copy of the thread's state for the
 // thread that ends it, two passes through the observers. So where ours is the only observer, the range is built as if
-// there were none. Any other observer, a profiler say, gets it as ever. While the level is `off`, no range of the job is
-// built for ours.
+// there were none. Any other observer, a profiler say, gets it as ever. While the level is `off`, no range of the job
+// is built for ours.
 #include "recorder/recorder.hpp"
 #include "shim/core/adapter_loader.hpp"
 #include "shim/core/current_call.hpp"

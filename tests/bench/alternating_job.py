@@ -1,6 +1,9 @@
-"""The DDP job of bench_job.py, timed in short blocks of steps: prints the CPU seconds of a step of each as JSON on rank 0.
+"""A job timed in short blocks of steps: prints the CPU seconds of a step of each block, as JSON on rank 0.
 
     alternating_job.py SIZE BLOCKS STEPS_A_BLOCK [CONTROL]
+
+SIZE is one of bench_job.py's, for its DDP job; or `collective`, for steps that are 400 calls of all_reduce. Each
+block has two figures: of the calling thread and of the whole process.
 
 With CONTROL, the file that sets the level of a run, recording is off in every second block: 0, 2, 4 … are recorded,
 1, 3, 5 … are not. The first step after each switch is not timed: the job has slept, and its caches are cold.
@@ -9,6 +12,7 @@ With CONTROL, the file that sets the level of a run, recording is off in every s
 import itertools
 import json
 import os
+import statistics
 import sys
 import time
 
@@ -21,6 +25,7 @@ from bench_job import SIZES
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "jobs"))
 from tiny_model import TinyModel, batch, cross_entropy  # noqa: E402
 
+CALLS = 400  # of a step of all_reduce
 WARM_UP = 6  # and past the first steps, of which tensors are captured
 NOTICED = 1.3  # seconds after which every writer has read the file again; it does once a second
 
@@ -31,13 +36,7 @@ def switch(control, on):
     os.replace(control + ".new", control)
 
 
-def main():
-    size, blocks, block_steps = SIZES[sys.argv[1]], int(sys.argv[2]), int(sys.argv[3])
-    control = sys.argv[4] if len(sys.argv) > 4 else None
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    dist.init_process_group("gloo")
-    rank, world = dist.get_rank(), dist.get_world_size()
+def ddp_step(size, rank, world):
     model = DistributedDataParallel(TinyModel(**size["model"]))
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     taken = itertools.count()
@@ -48,6 +47,33 @@ def main():
         optimizer.step()
         optimizer.zero_grad()
 
+    return step
+
+
+def collective_step():
+    tensor = torch.ones(1)
+
+    def step():
+        for _ in range(CALLS):
+            dist.all_reduce(tensor)
+
+    return step
+
+
+def cost_of(step):
+    before = time.thread_time(), time.process_time()
+    step()
+    return time.thread_time() - before[0], time.process_time() - before[1]
+
+
+def main():
+    size, blocks, block_steps = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    control = sys.argv[4] if len(sys.argv) > 4 else None
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    dist.init_process_group("gloo")
+    rank, world = dist.get_rank(), dist.get_world_size()
+    step = collective_step() if size == "collective" else ddp_step(SIZES[size], rank, world)
     for _ in range(WARM_UP):
         step()
     costs = []
@@ -58,10 +84,7 @@ def main():
             time.sleep(NOTICED)
             step()
         dist.barrier()
-        before = time.process_time()
-        for _ in range(block_steps):
-            step()
-        costs.append((time.process_time() - before) / block_steps)
+        costs.append([statistics.median(column) for column in zip(*(cost_of(step) for _ in range(block_steps)))])
     if rank == 0:
         print(json.dumps(costs), flush=True)
     dist.destroy_process_group()
