@@ -263,7 +263,7 @@ class ScaleExaminer {
            Status::kInconclusive);
   }
 
-  void report(std::int64_t step, const StepBatch& batch, std::string kind, std::string words, Status status) {
+  void report(std::int64_t step, const StepBatch& batch, const std::string& kind, std::string words, Status status) {
     Observation one;
     one.kind = "scale " + kind;
     one.status = status;

@@ -4,7 +4,7 @@
 
 A training thread takes some steps and then computes without any event; beside it 16 threads wait. Printed
 is the longest time for which the computing training thread stood still, without the shim and with it, and how many
-stacks were taken. Run it with real-time priority on a machine that others use.
+stacks were taken. Run it with a high priority (nice -n -15) on a machine that others use.
 """
 
 import argparse
