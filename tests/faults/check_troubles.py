@@ -31,6 +31,9 @@ last word).
 The table is made by `tests/faults/check_troubles.py --write docs/faults.md`, and the test `fault.troubles` checks
 each cell again.
 
+Fragmentation is a fault of CUDA's caching allocator, which no job without a GPU has: `fault.snapshots` tries it on
+memory snapshots of a fragmented, a full and a clean allocator. Memory limits are set as `RLIMIT_AS`.
+
 """
 
 
