@@ -4,26 +4,22 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <set>
+#include <tuple>
+
+#include "checks/words.hpp"
 
 namespace plumbline::checks {
 namespace {
 
 std::string name_of_file(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
-const reader::Trace* trace_of(const reader::Run& run, const reader::ProcessInfo& process) {
-  for (const reader::Trace& trace : run.traces()) {
-    const reader::ProcessInfo& one = trace.definitions().process;
-    if (one.host == process.host && one.pid == process.pid && one.attempt == process.attempt) return &trace;
-  }
-  return nullptr;
-}
-
 void add_losses_of(const reader::Run& run, const reader::CaptureFile& file, std::vector<CaptureLoss>& losses) {
   const std::string name = name_of_file(file.path());
   const int rank = file.process().rank;
-  const reader::Trace* trace = trace_of(run, file.process());
-  const bool ended = trace != nullptr && trace->clean_end();
+  const std::optional<std::size_t> trace = reader::trace_of(run, file.process());
+  const bool ended = trace && run.traces()[*trace].clean_end();
   for (const reader::Damage& damage : file.damage()) {
     if (damage.cut_off && !ended) continue;
     losses.push_back({name, rank, "captures are damaged: " + damage.what});
@@ -32,25 +28,19 @@ void add_losses_of(const reader::Run& run, const reader::CaptureFile& file, std:
   losses.push_back({name, rank, "captures end before the process did: what followed was not written, or is cut off"});
 }
 
-// Damage in a file that is there is told with its rank.
-bool of_opened(const reader::RunCaptures& captures, const std::string& complaint) {
-  return std::any_of(captures.files().begin(), captures.files().end(),
-                     [&](const reader::CaptureFile& file) { return complaint.starts_with(file.path() + ": "); });
-}
-
 // Processes that stepped an optimizer without leaving captures, in a run where others did.
 void add_absent(const Subject& subject, std::vector<CaptureLoss>& losses) {
-  const reader::RunCaptures& captures = subject.captures();
-  if (captures.empty()) return;
-  std::set<std::pair<int, int>> captured;  // attempt, rank
-  for (const reader::CaptureFile& file : captures.files()) {
-    if (!file.captures().empty()) captured.emplace(file.process().attempt, file.process().rank);
+  std::set<std::tuple<int, int, int>> captured;  // launch, attempt, rank
+  for (const reader::CaptureSet& set : subject.capture_sets().all) {
+    for (const int rank : set.captures.ranks()) captured.emplace(set.launch, set.attempt, rank);
   }
   for (std::size_t index = 0; index < subject.run().traces().size(); ++index) {
     const reader::Trace& trace = subject.run().traces()[index];
-    const bool peers = std::any_of(captured.begin(), captured.end(),
-                                   [&](const auto& one) { return one.first == trace.attempt() && one.second >= 0; });
-    if (trace.rank() < 0 || !peers || !trace.clean_end() || captured.contains({trace.attempt(), trace.rank()}))
+    const auto peer = captured.lower_bound({trace.launch(), trace.attempt(), 0});
+    const bool peers =
+        peer != captured.end() && std::get<0>(*peer) == trace.launch() && std::get<1>(*peer) == trace.attempt();
+    if (trace.rank() < 0 || !peers || !trace.clean_end() ||
+        captured.contains({trace.launch(), trace.attempt(), trace.rank()}))
       continue;
     const auto steps = static_cast<std::size_t>(recorder::Kind::kStepBegin);
     if (subject.summaries()[index].events[steps] == 0) continue;
@@ -58,16 +48,30 @@ void add_absent(const Subject& subject, std::vector<CaptureLoss>& losses) {
   }
 }
 
+// Ranks of the last start that left nothing at all.
+void add_missing(const Subject& subject, std::vector<CaptureLoss>& losses) {
+  const reader::CaptureSets& sets = subject.capture_sets();
+  const std::vector<int> missing = subject.run().missing_ranks();
+  if (missing.empty() || sets.all.empty()) return;
+  const reader::CaptureSet& last = sets.all.back();
+  if (last.launch != subject.run().launches() - 1 || last.attempt != subject.run().last_attempt()) return;
+  losses.push_back({"", -1, fmt::format("there are neither captures nor a trace of {}", ranks_phrase(missing))});
+}
+
 }  // namespace
 
 std::vector<CaptureLoss> capture_losses(const Subject& subject) {
   std::vector<CaptureLoss> losses;
-  const reader::RunCaptures& captures = subject.captures();
-  for (const std::string& complaint : captures.complaints()) {
-    if (!of_opened(captures, complaint)) losses.push_back({"", -1, "captures are left out: " + complaint});
+  const reader::CaptureSets& sets = subject.capture_sets();
+  for (const auto* complaints : {&sets.damaged, &sets.foreign}) {
+    for (const std::string& complaint : *complaints) losses.push_back({"", -1, "captures are left out: " + complaint});
   }
-  for (const reader::CaptureFile& file : captures.files()) add_losses_of(subject.run(), file, losses);
+  for (const reader::CaptureSet& set : sets.all) {
+    for (const reader::CaptureFile& file : set.captures.files()) add_losses_of(subject.run(), file, losses);
+  }
+  for (const reader::CaptureFile& file : sets.unused) add_losses_of(subject.run(), file, losses);
   add_absent(subject, losses);
+  add_missing(subject, losses);
   return losses;
 }
 
@@ -77,11 +81,18 @@ std::string loss_text(const CaptureLoss& loss) {
 }
 
 void qualify(Verdict& verdict, const std::vector<CaptureLoss>& losses) {
-  if (losses.empty()) return;
-  for (const CaptureLoss& loss : losses) verdict.unknown.push_back(loss_text(loss));
+  std::vector<std::string> texts;
+  for (const CaptureLoss& loss : losses) texts.push_back(loss_text(loss));
+  leave_open(verdict, "part of what was captured is lost", std::move(texts));
+}
+
+void leave_open(Verdict& verdict, std::string_view why, std::vector<std::string> unknown) {
+  if (unknown.empty()) return;
+  verdict.unknown.insert(verdict.unknown.end(), std::make_move_iterator(unknown.begin()),
+                         std::make_move_iterator(unknown.end()));
   if (verdict.status != Status::kPass) return;
   verdict.status = Status::kInconclusive;
-  verdict.reason = "part of what was captured is lost; of the rest: " + verdict.reason;
+  verdict.reason = fmt::format("{}; of the rest: {}", why, verdict.reason);
 }
 
 }  // namespace plumbline::checks

@@ -1,11 +1,12 @@
-// What of the captured tensors was lost: files that cannot be read or are damaged, that end before their process did,
-// that are not there though the process trained under the same settings as others.
+// What of the captured tensors was lost: files that cannot be read or are damaged, that belong to another run, that end
+// before their process did, that are not there though the process trained under the same settings as others.
 //
 // A check of captures looks only at what is there; whoever shows its verdict adds these losses to it (check.hpp).
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "checks/subject.hpp"
@@ -27,5 +28,7 @@ std::string loss_text(const CaptureLoss& loss);
 
 // Adds what was lost to what is not known. What passed is then undecided.
 void qualify(Verdict& verdict, const std::vector<CaptureLoss>& losses);
+// The same with other sentences, and a clause that sums them up.
+void leave_open(Verdict& verdict, std::string_view why, std::vector<std::string> unknown);
 
 }  // namespace plumbline::checks

@@ -1,7 +1,11 @@
 #include "checks/check.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
+#include "checks/attempt_verdicts.hpp"
+#include "checks/capture_doubts.hpp"
 #include "checks/capture_losses.hpp"
 #include "checks/collective_results.hpp"
 #include "checks/coverage.hpp"
@@ -14,8 +18,23 @@
 #include "checks/optimizer.hpp"
 #include "checks/replicas.hpp"
 #include "checks/straggler_lasting.hpp"
+#include "checks/words.hpp"
 
 namespace plumbline::checks {
+
+namespace {
+
+// What is said of captures that are still being written holds for those that are there.
+std::string running_text(const Subject& subject) {
+  std::vector<std::int32_t> ranks;
+  for (std::size_t index = 0; index < subject.run().traces().size(); ++index) {
+    if (subject.ending(index).kind == EndingKind::kRunning) ranks.push_back(subject.run().traces()[index].rank());
+  }
+  return ranks.empty() ? std::string()
+                       : fmt::format("what {} will capture from now on: still at work", ranks_phrase(ranks));
+}
+
+}  // namespace
 
 std::span<const Check> all_checks() {
   static constexpr std::array kChecks = {
@@ -37,8 +56,25 @@ std::span<const Check> all_checks() {
 }
 
 Verdict evaluate(const Check& check, const Subject& subject) {
-  Verdict verdict = check.evaluate(subject);
-  if (check.of_captures) qualify(verdict, capture_losses(subject));
+  if (!check.of_captures) return check.evaluate(subject);
+  const std::vector<reader::CaptureSet>& sets = subject.capture_sets().all;
+  Verdict verdict;
+  if (sets.empty()) {
+    verdict = check.evaluate(subject);
+  } else {
+    std::vector<AttemptVerdict> verdicts;
+    for (std::size_t set = 0; set < sets.size(); ++set) {
+      subject.look_at(set);
+      AttemptVerdict one{capture_set_label(subject, set), check.evaluate(subject)};
+      leave_open(one.verdict, "the ranks' captures do not go together", capture_doubts(subject, sets[set]));
+      verdicts.push_back(std::move(one));
+    }
+    subject.look_at(subject.capture_sets().main());
+    verdict = over_attempts(std::move(verdicts));
+  }
+  qualify(verdict, capture_losses(subject));
+  if (std::string running = running_text(subject); !sets.empty() && !running.empty())
+    verdict.unknown.push_back(std::move(running));
   return verdict;
 }
 

@@ -23,10 +23,10 @@ struct Check {
 
 // A look at everything leaves out what has no word to say on a run without captured tensors.
 inline bool applies(const Check& check, const Subject& subject) {
-  return !check.of_captures || !subject.captures().empty();
+  return !check.of_captures || !subject.capture_sets().all.empty();
 }
 
-// The check's verdict, with what was lost of the captures that it looks at.
+// The check's verdict. One of captures looks at each start of all ranks by itself, and is told what was lost of them.
 Verdict evaluate(const Check& check, const Subject& subject);
 
 std::span<const Check> all_checks();

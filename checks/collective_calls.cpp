@@ -8,6 +8,7 @@
 
 #include "checks/call_text.hpp"
 #include "checks/detail.hpp"
+#include "reader/capture_sets.hpp"
 #include "reader/match.hpp"
 
 namespace plumbline::checks {
@@ -63,15 +64,6 @@ std::optional<Said> said(const Capture& capture) {
   return found;
 }
 
-// The trace of the process that a file of captures is from.
-std::optional<std::size_t> trace_of(const reader::Run& run, const reader::ProcessInfo& process) {
-  for (std::size_t i = 0; i < run.traces().size(); ++i) {
-    const reader::Trace& trace = run.traces()[i];
-    if (trace.pid() == process.pid && trace.host() == process.host && trace.attempt() == process.attempt) return i;
-  }
-  return std::nullopt;
-}
-
 bool is_message(Op op) { return reader::is_point_to_point(op); }
 
 void place(const Capture& capture, const Said& words, std::size_t trace, CallMember& member) {
@@ -91,7 +83,7 @@ class Assembly {
 
   CapturedCalls make() {
     for (const reader::CaptureFile& file : subject_.captures().files()) {
-      const auto trace = trace_of(run_, file.process());
+      const auto trace = reader::trace_of(run_, file.process());
       for (const Capture& capture : file.captures()) {
         if (!capture.probe.starts_with("collective.")) continue;
         const auto words = said(capture);

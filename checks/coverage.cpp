@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "checks/call_text.hpp"
+#include "checks/capture_doubts.hpp"
 #include "checks/capture_losses.hpp"
 #include "checks/coverage_probes.hpp"
 #include "checks/words.hpp"
@@ -118,6 +119,9 @@ std::vector<CoverageGap> coverage_gaps(const Subject& subject) {
   for (const CaptureLoss& loss : capture_losses(subject)) {
     if (loss.rank >= 0) gaps.add(loss.what, loss.rank, true);
     if (loss.rank < 0) gaps.add_of_run(loss_text(loss));
+  }
+  for (const reader::CaptureSet& set : subject.capture_sets().all) {
+    for (std::string& doubt : capture_doubts(subject, set)) gaps.add_of_run(std::move(doubt));
   }
   add_clocks(subject, gaps);
   return gaps.take();

@@ -37,11 +37,20 @@ void add(std::string what, int rank, std::vector<CoverageGap>& gaps) {
   }
 }
 
+std::vector<const reader::Capture*> probe_notes(const Subject& subject) {
+  std::vector<const reader::Capture*> notes;
+  for (const reader::CaptureSet& set : subject.capture_sets().all) {
+    const auto some = set.captures.select("probes", -1);
+    notes.insert(notes.end(), some.begin(), some.end());
+  }
+  return notes;
+}
+
 }  // namespace
 
 std::vector<CoverageGap> probe_gaps(const Subject& subject) {
   std::vector<CoverageGap> gaps;
-  for (const reader::Capture* note : subject.captures().select("probes", -1)) {
+  for (const reader::Capture* note : probe_notes(subject)) {
     const Detail detail(note->detail);
     // How many fired is known when the process ends in order.
     if (!detail.flag("ended")) continue;

@@ -18,12 +18,24 @@ const reader::RunClock& Subject::clock() const {
   return *clock_;
 }
 
-reader::RunCaptures& Subject::captures() const {
+reader::CaptureSets& Subject::opened_captures() const {
   if (!captures_) {
-    reader::Result<reader::RunCaptures> opened = reader::RunCaptures::open(run_.path());
-    captures_ = opened.ok() ? std::move(*opened) : reader::RunCaptures();
+    captures_ = reader::CaptureSets::open(run_);
+    capture_set_ = captures_->main();
   }
   return *captures_;
+}
+
+const reader::CaptureSets& Subject::capture_sets() const { return opened_captures(); }
+
+reader::RunCaptures& Subject::captures() const {
+  reader::CaptureSets& sets = opened_captures();
+  return capture_set_ < sets.all.size() ? sets.all[capture_set_].captures : no_captures_;
+}
+
+void Subject::look_at(std::size_t capture_set) const {
+  opened_captures();
+  capture_set_ = capture_set;
 }
 
 const Ending& Subject::ending(std::size_t trace) const {

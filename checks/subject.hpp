@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "checks/ending.hpp"
-#include "reader/captures.hpp"
+#include "reader/capture_sets.hpp"
 #include "reader/run.hpp"
 #include "reader/run_clock.hpp"
 #include "reader/summary.hpp"
@@ -28,8 +28,11 @@ class Subject {
   // One for each of run().traces().
   const std::vector<reader::TraceSummary>& summaries() const;
   const reader::RunClock& clock() const;
-  // Tensors that probes captured; empty where none were.
+  // Tensors that probes captured, of each start of all ranks that this run holds.
+  const reader::CaptureSets& capture_sets() const;
+  // Those that are looked at: of the main set, unless look_at() chose another. Empty where there are none.
   reader::RunCaptures& captures() const;
+  void look_at(std::size_t capture_set) const;
   // How the process of a trace ended, as it stood when it was first asked for.
   const Ending& ending(std::size_t trace) const;
   // Seconds since the start of the run.
@@ -38,11 +41,15 @@ class Subject {
   }
 
  private:
+  reader::CaptureSets& opened_captures() const;
+
   const reader::Run& run_;
   reader::Progress progress_;
   mutable std::optional<std::vector<reader::TraceSummary>> summaries_;
   mutable std::optional<reader::RunClock> clock_;
-  mutable std::optional<reader::RunCaptures> captures_;
+  mutable std::optional<reader::CaptureSets> captures_;
+  mutable std::size_t capture_set_ = 0;
+  mutable reader::RunCaptures no_captures_;
   mutable std::vector<std::optional<Ending>> endings_;
 };
 

@@ -122,6 +122,11 @@ Result<CaptureFile> CaptureFile::open(const std::string& path) {
   return Status(Code::kDamaged, path + " does not say whose captures it holds: its beginning is damaged.");
 }
 
+void CaptureFile::set_rank(int rank) {
+  process_.rank = rank;
+  for (Capture& capture : captures_) capture.rank = rank;
+}
+
 void CaptureFile::read() {
   MessageCounts counts;
   std::optional<Damage> damage;

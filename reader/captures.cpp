@@ -31,24 +31,26 @@ std::vector<std::string> files_of(const std::string& path) {
 Result<RunCaptures> RunCaptures::open(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error)) return Status(Code::kNotFound, path + " does not exist.");
-  RunCaptures run;
+  std::vector<CaptureFile> files;
+  std::vector<std::string> complaints;
   for (const std::string& name : files_of(path)) {
     Result<CaptureFile> file = CaptureFile::open(name);
     if (!file.ok()) {
-      run.complaints_.push_back(file.status().message());
+      complaints.push_back(file.status().message());
       continue;
     }
-    for (const Damage& damage : file->damage()) run.complaints_.push_back(name + ": " + damage.what);
-    run.files_.push_back(std::move(*file));
+    for (const Damage& damage : file->damage()) complaints.push_back(name + ": " + damage.what);
+    files.push_back(std::move(*file));
   }
-  std::stable_sort(run.files_.begin(), run.files_.end(), [](const CaptureFile& a, const CaptureFile& b) {
-    return std::pair(a.process().attempt, a.process().rank) < std::pair(b.process().attempt, b.process().rank);
-  });
-  run.index();
+  RunCaptures run(std::move(files));
+  run.complaints_ = std::move(complaints);
   return run;
 }
 
-void RunCaptures::index() {
+RunCaptures::RunCaptures(std::vector<CaptureFile> files) : files_(std::move(files)) {
+  std::stable_sort(files_.begin(), files_.end(), [](const CaptureFile& a, const CaptureFile& b) {
+    return std::pair(a.process().attempt, a.process().rank) < std::pair(b.process().attempt, b.process().rank);
+  });
   for (std::size_t i = 0; i < files_.size(); ++i) {
     for (Capture& capture : files_[i].captures_) {
       capture.file = i;

@@ -96,6 +96,8 @@ class CaptureFile {
 
   const std::string& path() const { return file_.file().path(); }
   const ProcessInfo& process() const { return process_; }
+  // Of a process whose rank is known better than when it began to capture.
+  void set_rank(int rank);
   const std::vector<Capture>& captures() const { return captures_; }
   const std::vector<Damage>& damage() const { return damage_; }
   bool clean_end() const { return clean_end_; }
@@ -129,6 +131,8 @@ class RunCaptures {
  public:
   // `path` is a run directory, or one file of captures. A run without captures is empty, and no error.
   static Result<RunCaptures> open(const std::string& path);
+  // Of these files, which may be part of a run.
+  explicit RunCaptures(std::vector<CaptureFile> files = {});
 
   const std::vector<CaptureFile>& files() const { return files_; }
   std::vector<CaptureFile>& files() { return files_; }
@@ -152,8 +156,6 @@ class RunCaptures {
   CaptureCursor cursor(const Capture& capture) const { return files_[capture.file].cursor(capture); }
 
  private:
-  void index();
-
   std::vector<CaptureFile> files_;
   std::vector<std::string> complaints_;
   // By probe and step, in the order of rank and time.

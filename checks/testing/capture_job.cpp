@@ -12,15 +12,17 @@
 
 namespace plumbline::checks::testing {
 
-CaptureJob::CaptureJob(const std::string& directory, std::int32_t rank) {
+CaptureJob::CaptureJob(const std::string& directory, std::int32_t rank, const RankOptions& options) {
   std::filesystem::create_directories(directory + "/captures");
   recorder::Identity identity;
   identity.rank = rank;
-  // As testing::FakeRank is.
-  identity.host = "node1";
-  identity.pid = 1000 + static_cast<std::uint32_t>(rank);
-  const auto error = writer_.create(directory + "/captures/rank" + std::to_string(rank) + ".plc", identity, {},
-                                    recorder::Level::kDiagnose);
+  identity.host = options.host;
+  identity.boot_id = options.boot_id;
+  identity.pid = options.pid != 0 ? options.pid : 1000 + static_cast<std::uint32_t>(rank);
+  identity.attempt = options.attempt;
+  const auto error =
+      writer_.create(directory + "/captures/rank" + std::to_string(rank) + ".plc", identity,
+                     {options.start_monotonic_ns, options.start_realtime_ns}, recorder::Level::kDiagnose);
   EXPECT_FALSE(error) << *error;
 }
 

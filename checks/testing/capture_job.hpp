@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "checks/testing/fake_rank.hpp"
 #include "recorder/capture_writer.hpp"
 
 namespace plumbline::checks::testing {
@@ -31,7 +32,8 @@ struct TensorPlace {
 
 class CaptureJob {
  public:
-  CaptureJob(const std::string& directory, std::int32_t rank);
+  // Of the process that FakeRank is with the same rank and options.
+  CaptureJob(const std::string& directory, std::int32_t rank, const RankOptions& options = {});
 
   void tensor(const std::string& probe, const std::string& name, std::int64_t step, Dtype dtype,
               const std::vector<std::uint64_t>& shape, std::span<const std::uint8_t> bytes,

@@ -1,10 +1,17 @@
 // `verify`: each kind of loss is named, with what was still read.
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
 #include <filesystem>
 
 #include "checks/testing/capture_job.hpp"
 #include "checks/testing/fake_rank.hpp"
+#include "recorder/captures.hpp"
+#include "recorder/recorder.hpp"
 #include "tests/run_reader/said.hpp"
 
 namespace plumbline::tests {
@@ -67,6 +74,63 @@ TEST(VerifyTest, CapturesThatAreCutOff) {
   EXPECT_NE(run({"verify", "--json", directory.path()}).out.find("captures_lost"), std::string::npos);
   EXPECT_EQ(run({"check", "--all", directory.path()}).status, 3);
   EXPECT_EQ(run({"diagnose", directory.path()}).status, 3);
+}
+
+// A process that records and captures until it is killed.
+class Victim {
+ public:
+  explicit Victim(const std::string& directory) {
+    std::array<int, 2> ready{};
+    EXPECT_EQ(pipe(ready.data()), 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      recorder::Settings settings;
+      settings.run_directory = directory;
+      recorder::start(settings);
+      recorder::promote("collective");
+      recorder::push(reader::testing::alloc(recorder::now_ns(), 1, 64).header);
+      recorder::Capture row{};
+      row.probe = "loss";
+      recorder::capture(row);
+      recorder::flush_captures();
+      [[maybe_unused]] const auto written = write(ready[1], "x", 1);
+      pause();
+      _exit(1);
+    }
+    char byte = 0;
+    EXPECT_EQ(read(ready[0], &byte, 1), 1);
+    for (const int end : ready) close(end);
+  }
+  ~Victim() { kill(); }
+  Victim(const Victim&) = delete;
+  Victim& operator=(const Victim&) = delete;
+
+  void kill() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+
+ private:
+  pid_t pid_;
+};
+
+TEST(VerifyTest, ARunThatIsStillBeingWritten) {
+  const TempDir directory;
+  Victim victim(directory.path());
+  const Said growing = run({"verify", directory.path()});
+  EXPECT_EQ(growing.status, 0) << growing.out;
+  EXPECT_NE(growing.out.find("still running, so far"), std::string::npos) << growing.out;
+  EXPECT_EQ(growing.lines().back(), "Nothing is lost. A process is still at work: this is what there was by now.");
+  EXPECT_TRUE(run({"verify", "--json", directory.path()}).json()["traces"][0]["running"].get<bool>());
+  const Said check = run({"check", "loss", directory.path()});
+  EXPECT_EQ(check.status, 3) << check.out;
+  EXPECT_NE(check.out.find("will capture from now on: still at work"), std::string::npos) << check.out;
+  victim.kill();
+  const Said ended = run({"verify", directory.path()});
+  EXPECT_EQ(ended.status, 0) << ended.out;
+  EXPECT_EQ(ended.lines().back(), "Nothing is lost.");
 }
 
 TEST(VerifyTest, DropsAreCountedByKind) {

@@ -6,6 +6,7 @@
 #include <ostream>
 #include <vector>
 
+#include "checks/capture_doubts.hpp"
 #include "checks/capture_losses.hpp"
 #include "checks/check.hpp"
 #include "checks/loaded_state.hpp"
@@ -153,6 +154,18 @@ Verdict check_captured(const checks::StateCheck& check, reader::RunCaptures& cap
   return over_ranks(std::string(check.name), std::move(verdicts));
 }
 
+// What the first steps after a resume say, where they can be compared.
+void add_resumed_steps(const checks::Subject& subject, const checks::Subject& reference, Verdict& verdict) {
+  if (subject.captures().empty()) return;
+  std::vector<std::string> doubts = checks::reference_doubts(subject, reference);
+  if (doubts.empty()) {
+    verdict = checks::joined_verdict(std::move(verdict),
+                                     checks::check_resumed_steps(subject.captures(), reference.captures()));
+  } else {
+    checks::leave_open(verdict, "the first steps cannot be compared", std::move(doubts));
+  }
+}
+
 bool is_run(const std::string& path) {
   const auto traces = reader::find_traces(path, true);
   return traces.ok() && !traces->empty();
@@ -199,9 +212,9 @@ int run_check(const Context& context) {
     const bool wanted = options.check.empty() ? !captures.empty() : options.check == one.name;
     if (!wanted) continue;
     Verdict verdict = check_captured(one, captures, sources, context);
-    if (one.name == "resume" && sources.reference_run() != nullptr) {
-      verdict =
-          checks::joined_verdict(std::move(verdict), checks::check_resumed_steps(captures, *sources.reference_run()));
+    if (const checks::Subject* reference = sources.reference_run()) {
+      if (one.name == "resume") add_resumed_steps(context.subject, *reference, verdict);
+      checks::qualify(verdict, checks::capture_losses(*reference));
     }
     checks::qualify(verdict, losses);
     verdicts.push_back(std::move(verdict));

@@ -1,12 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <sstream>
 
+#include "checks/testing/capture_job.hpp"
 #include "checks/testing/fake_rank.hpp"
 #include "reader/checkpoint/testing/checkpoint_files.hpp"
 #include "reader/testing/records.hpp"
-#include "recorder/capture_writer.hpp"
 #include "tools/run_reader/exit_code.hpp"
 #include "tools/run_reader/json_out.hpp"
 #include "tools/run_reader/run_reader.hpp"
@@ -38,34 +39,19 @@ class CheckTest : public ::testing::Test {
     return path;
   }
   // A run whose only rank captured a parameter before its first step; its template's [names] are facts.
-  std::string run(const std::vector<float>& values, const std::vector<std::string>& names = {}) {
-    const std::string path = directory_ / "run";
+  std::string run(const std::vector<float>& values, const std::vector<std::string>& names = {},
+                  const std::map<std::string, std::string>& facts = {}, const std::string& name = "run") {
+    const std::string path = directory_ / name;
     std::filesystem::remove_all(path);
-    std::filesystem::create_directories(path + "/captures");
-    if (names.empty()) {
-      reader::testing::write_small_trace(path);
-    } else {
-      checks::testing::FakeRank rank(path, 0, 1);
-      for (std::size_t i = 0; i < names.size(); ++i) rank.trace().fact("template.names." + std::to_string(i), names[i]);
-      rank.step(1, 2);
-      rank.exit(0);
-    }
-    recorder::Identity identity;
-    identity.rank = 0;
-    recorder::CaptureWriter writer;
-    EXPECT_FALSE(writer.create(path + "/captures/rank0.plc", identity, {}, {}));
-    const std::uint64_t extent = values.size();
-    recorder::Capture row{};
-    row.probe = "param.before";
-    row.name = "w";
-    row.dtype = recorder::Dtype::kFloat32;
-    row.amount = recorder::CaptureAmount::kFull;
-    row.shape = &extent;
-    row.dimensions = 1;
-    row.data = reinterpret_cast<const std::uint8_t*>(values.data());
-    row.data_bytes = values.size() * sizeof(float);
-    EXPECT_FALSE(writer.add(row));
-    EXPECT_FALSE(writer.finish());
+    std::filesystem::create_directories(path);
+    checks::testing::FakeRank rank(path, 0, 1);
+    for (std::size_t i = 0; i < names.size(); ++i) rank.trace().fact("template.names." + std::to_string(i), names[i]);
+    for (const auto& [key, value] : facts) rank.trace().fact(key, value);
+    rank.step(1, 2);
+    rank.exit(0);
+    checks::testing::CaptureJob job(path, 0);
+    job.tensor("param.before", "w", 0, recorder::Dtype::kFloat32, {values.size()}, checks::testing::bytes_of(values));
+    job.finish();
     return path;
   }
 
@@ -190,6 +176,29 @@ TEST_F(CheckTest, WhatARunCapturedIsComparedWithTheOriginal) {
   EXPECT_EQ(other.status, kExitFindings);
   EXPECT_NE(other.out.find("rank 0: 1 of 1 tensor of the module differ: w"), std::string::npos) << other.out;
   EXPECT_EQ(say({"resume", path, "--reference", original}).status, kExitInconclusive) << "it captured no load";
+}
+
+TEST_F(CheckTest, StepsOfOtherVersionsAreNotCompared) {
+  const std::string path = run({1, 2, 3}, {}, {{"torch.version", "2.11.0"}});
+  const std::string reference = run({1, 2, 3}, {}, {{"torch.version", "2.6.0"}}, "reference");
+  const Said said = say({"resume", path, "--reference", reference});
+  EXPECT_EQ(said.status, kExitInconclusive) << said.out << said.err;
+  EXPECT_NE(said.out.find("this run has torch 2.11.0, the reference torch 2.6.0"), std::string::npos) << said.out;
+}
+
+TEST_F(CheckTest, CapturesOfAnotherRunAreNoReference) {
+  const std::string path = run({1, 2, 3});
+  const std::string other = directory_ / "other";
+  std::filesystem::create_directories(other);
+  checks::testing::FakeRank rank(other, 5, 8);
+  rank.exit(0);
+  std::filesystem::copy(path + "/captures", other + "/captures");
+  const Said said = say({"resume", path, "--reference", other});
+  EXPECT_EQ(said.status, kExitUsage) << said.out << said.err;
+  EXPECT_NE(said.err.find("other is a run that captured nothing"), std::string::npos) << said.err;
+  const Said subject = say({"load", other, "--reference", state("a", 1)});
+  EXPECT_EQ(subject.status, kExitInconclusive);
+  EXPECT_NE(subject.out.find("put it beside the traces of its own run"), std::string::npos) << subject.out;
 }
 
 TEST_F(CheckTest, ATemplateNamesParametersAsTheOriginalDoes) {

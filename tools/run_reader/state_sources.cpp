@@ -9,13 +9,7 @@ StateSources::StateSources(const Options& options, const std::set<std::string>& 
   // Another run: what it saved, and its steps.
   std::error_code error;
   if (std::filesystem::is_directory(path + "/captures", error) && !reader::looks_like_checkpoint(path)) {
-    reader::Result<reader::RunCaptures> captures = reader::RunCaptures::open(path);
-    if (captures.ok() && !captures->empty()) {
-      run_ = std::move(*captures);
-      captured_ = captured_states(*run_, "save", loaded);
-    } else {
-      complaint_ = path + " is a run that captured nothing.";
-    }
+    open_run(path, loaded);
   } else {
     open(path, reference_);
   }
@@ -28,6 +22,28 @@ const reader::Checkpoint* StateSources::reference(int rank) const {
     if (one.rank == rank) return &one.state;
   }
   return nullptr;
+}
+
+void StateSources::open_run(const std::string& path, const std::set<std::string>& loaded) {
+  reader::Result<reader::Run> opened = reader::Run::open(path);
+  if (!opened.ok()) {
+    complaint_ = opened.status().message();
+    return;
+  }
+  run_ = std::move(*opened);
+  checks::Subject& subject = subject_.emplace(*run_);
+  const std::size_t sets = subject.capture_sets().all.size();
+  if (sets == 0) {
+    subject_.reset();
+    complaint_ = path + " is a run that captured nothing.";
+    return;
+  }
+  // What the last start saved that saved anything.
+  for (std::size_t set = sets; set-- > 0 && captured_.empty();) {
+    subject.look_at(set);
+    captured_ = captured_states(subject.captures(), "save", loaded);
+  }
+  subject.look_at(subject.capture_sets().main());
 }
 
 void StateSources::open(const std::string& path, std::optional<reader::Checkpoint>& to) {

@@ -1,6 +1,7 @@
 // `verify`: is what was recorded all there, and if not, what is missing and what was still read.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "checks/capture_losses.hpp"
@@ -20,6 +21,7 @@ struct TraceReport {
   std::uint64_t bytes = 0;
   std::uint64_t events = 0;
   std::string ending;
+  bool running = false;
   std::vector<std::string> losses;   // sentences
   std::vector<std::string> notices;  // sentences
 };
@@ -32,8 +34,13 @@ std::uint64_t file_bytes(const std::string& path) {
 
 std::string base_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
-std::string_view ending_text(const reader::Trace& trace) {
+bool ring_has_the_rest(const reader::Trace& trace) {
+  return trace.ring_join() == reader::RingJoin::kJoined || trace.ring_join() == reader::RingJoin::kNothingNew;
+}
+
+std::string_view ending_text(const reader::Trace& trace, bool running) {
   if (trace.clean_end()) return "clean end";
+  if (running && ring_has_the_rest(trace)) return "still running, so far with what its ring holds";
   switch (trace.ring_join()) {
     case reader::RingJoin::kJoined:
       return "no clean end, tail taken from the ring";
@@ -75,8 +82,11 @@ TraceReport report_on(const Context& context, std::size_t index) {
   if (trace.attempt() > 0) report.label += fmt::format(", attempt {}", trace.attempt());
   report.bytes = file_bytes(trace.path());
   for (const std::uint64_t count : context.subject.summaries()[index].events) report.events += count;
-  report.ending = ending_text(trace);
+  report.running = context.subject.ending(index).kind == checks::EndingKind::kRunning;
+  report.ending = ending_text(trace, report.running);
   for (const reader::Damage& damage : trace.damage()) {
+    // The frame that is being written: a notice below.
+    if (damage.cut_off && ring_has_the_rest(trace)) continue;
     report.losses.push_back(fmt::format("{} bytes at {}: {}", count_text(damage.bytes), damage.offset, damage.what));
   }
   add_drops(trace, report);
@@ -130,7 +140,14 @@ void print_as_text(const Context& context, const std::vector<TraceReport>& repor
     context.out << fmt::format("note     {} share this directory\n",
                                plural(static_cast<std::uint64_t>(context.run.launches()), "launch", "launches"));
   }
-  context.out << (lost ? "Part of the data is lost; everything else was read.\n" : "Nothing is lost.\n");
+  context.out << (lost ? "Part of the data is lost; everything else was read." : "Nothing is lost.");
+  const auto running = static_cast<std::uint64_t>(
+      std::count_if(reports.begin(), reports.end(), [](const TraceReport& report) { return report.running; }));
+  if (running > 0) {
+    context.out << fmt::format(" {} still at work: this is what there was by now.",
+                               running == 1 ? "A process is" : plural(running, "process", "processes") + " are");
+  }
+  context.out << '\n';
 }
 
 void print_as_json(const Context& context, const std::vector<TraceReport>& reports,
@@ -146,6 +163,7 @@ void print_as_json(const Context& context, const std::vector<TraceReport>& repor
                               {"bytes", report.bytes},
                               {"events", report.events},
                               {"ending", report.ending},
+                              {"running", report.running},
                               {"losses", report.losses},
                               {"notices", report.notices}});
   }
