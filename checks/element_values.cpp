@@ -73,10 +73,12 @@ void decode_as(std::span<const std::uint8_t> bytes, std::vector<double>& values)
 }
 
 // To `bits` bits of significand; the exponent of the least subnormal number is `least`.
-double rounded_to_bits(double value, int bits, int least) {
+// `beyond`: the first power of two that is too large.
+double rounded_to_bits(double value, int bits, int least, double beyond) {
   if (value == 0 || !std::isfinite(value)) return value;
   const int exponent = std::max(std::ilogb(value) - (bits - 1), least);
-  return std::ldexp(std::nearbyint(std::ldexp(value, -exponent)), exponent);
+  const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -exponent)), exponent);
+  return std::abs(rounded) < beyond ? rounded : std::copysign(std::numeric_limits<double>::infinity(), value);
 }
 
 }  // namespace
@@ -179,12 +181,25 @@ double rounded_to(Dtype dtype, double value) {
     case Dtype::kFloat32:
       return static_cast<float>(value);
     case Dtype::kBfloat16:
-      return rounded_to_bits(value, 8, -133);
+      return rounded_to_bits(value, 8, -133, 0x1p128);
     case Dtype::kFloat16:
-      return rounded_to_bits(value, 11, -24);
+      return rounded_to_bits(value, 11, -24, 0x1p16);
     default:
       return value;
   }
+}
+
+std::uint16_t float16_bits(double value) {
+  constexpr double kLeastNormal = 0x1p-14;
+  const unsigned sign = std::signbit(value) ? 0x8000U : 0;
+  if (std::isnan(value)) return static_cast<std::uint16_t>(sign | 0x7e00U);
+  const double magnitude = std::abs(rounded_to(Dtype::kFloat16, value));
+  if (std::isinf(magnitude)) return static_cast<std::uint16_t>(sign | 0x7c00U);
+  if (magnitude < kLeastNormal) return static_cast<std::uint16_t>(sign | static_cast<unsigned>(magnitude * 0x1p24));
+  const int exponent = std::ilogb(magnitude);
+  // The leading one of the fraction adds the last one to the exponent's field.
+  const auto fraction = static_cast<unsigned>(std::ldexp(magnitude, 10 - exponent));
+  return static_cast<std::uint16_t>(sign | ((static_cast<unsigned>(exponent + 14) << 10) + fraction));
 }
 
 bool is_narrow(Dtype dtype) { return is_floating(dtype) && recorder::size_of(dtype) <= 2; }

@@ -26,6 +26,9 @@ double underflow_error(recorder::Dtype dtype);
 // `value` rounded to nearest even in bfloat16, float16 or float32; other dtypes leave it as it is.
 double rounded_to(recorder::Dtype dtype, double value);
 
+// The float16 nearest to `value`, ties to even.
+std::uint16_t float16_bits(double value);
+
 // At most 16 bits wide.
 bool is_narrow(recorder::Dtype dtype);
 

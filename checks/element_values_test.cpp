@@ -35,6 +35,24 @@ TEST(ElementValues, RoundsToNearestEven) {
   EXPECT_EQ(rounded_to(Dtype::kFloat64, 1 + 0x1p-50), 1 + 0x1p-50);
 }
 
+TEST(ElementValues, WhatIsTooLargeIsInfinite) {
+  EXPECT_EQ(rounded_to(Dtype::kFloat16, 65519), 65504);
+  EXPECT_EQ(rounded_to(Dtype::kFloat16, -65520), -HUGE_VAL);
+  EXPECT_EQ(rounded_to(Dtype::kBfloat16, 3.4e38), HUGE_VAL);
+}
+
+TEST(ElementValues, EachFloat16IsEncodedAsItWas) {
+  for (unsigned bits = 0; bits < 0x10000; ++bits) {
+    const double value =
+        decoded(Dtype::kFloat16, {static_cast<std::uint8_t>(bits & 0xffU), static_cast<std::uint8_t>(bits >> 8)})[0];
+    if (std::isnan(value)) {
+      EXPECT_EQ(float16_bits(value) & 0x7fffU, 0x7e00U) << bits;
+    } else {
+      EXPECT_EQ(float16_bits(value), bits) << value;
+    }
+  }
+}
+
 TEST(Bounded, ErrorsGrowAsOperandsBringThem) {
   const Rounding single{0x1p-24, 0};
   const Bounded a{2, 0.5};

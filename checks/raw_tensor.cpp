@@ -89,7 +89,7 @@ void RawTensor::store(std::size_t place, double value) {
     const auto rounded = static_cast<float>(rounded_to(dtype_, value));
     put(static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(rounded) >> 16));
   } else if (dtype_ == recorder::Dtype::kFloat16) {
-    put(static_cast<_Float16>(value));
+    put(float16_bits(value));
   }
 }
 
