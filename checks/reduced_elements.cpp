@@ -20,22 +20,23 @@ bool reduces(reader::Op op) {
 
 const ReducedElements::OfRank& ReducedElements::of_rank(int rank) {
   const auto [at, made] = ranks_.try_emplace(rank);
-  if (!made) return at->second;
+  OfRank& found = at->second;
+  if (!made) return found;
   for (const reader::Trace& trace : subject_.run().traces()) {
     if (trace.rank() != rank) continue;
-    for (std::int64_t step = 0; step < static_cast<std::int64_t>(trace.steps().count()); ++step) at->second.steps[step];
+    for (std::int64_t step = 0; step < static_cast<std::int64_t>(trace.steps().count()); ++step) found.steps[step];
     reader::read_collectives(trace, {}, [&](const reader::Collective& call) {
       if (call.parent != 0 || !reduces(call.op)) return true;
-      at->second.calls.push_back({call.enqueue_ns, call.count_in});
+      found.calls.push_back({call.enqueue_ns, call.count_in});
       if (call.step >= 0) {
-        Reduced& reduced = at->second.steps[call.step];
+        Reduced& reduced = found.steps[call.step];
         ++reduced.calls;
         reduced.elements += call.count_in;
       }
       return true;
     });
   }
-  return at->second;
+  return found;
 }
 
 std::string ReducedElements::sentence(int rank, std::int64_t step) {

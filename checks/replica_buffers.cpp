@@ -55,6 +55,7 @@ class BufferExaminer {
     }
     if (!declared.empty()) {
       std::vector<BatchSet> found;
+      found.reserve(declared.size());
       for (const std::vector<int>& ranks : declared) found.push_back({ranks, true});
       return found;
     }
