@@ -81,11 +81,14 @@ Status RingSnapshot::read() {
   if (file_.read_at(0, header, sizeof header) != sizeof header)
     return {Code::kDamaged, path() + " became shorter while it was read."};
   clean_end_ = field<std::uint64_t>(header, offsetof(RingFileHeader, clean_end)) != 0;
+  const auto exit_ns = field<std::uint64_t>(header, offsetof(RingFileHeader, exit_ns));
+  const auto exit_status = field<std::int32_t>(header, offsetof(RingFileHeader, exit_status));
   if (const auto stopped_ns = field<std::uint64_t>(header, offsetof(RingFileHeader, stopped_ns)); stopped_ns != 0) {
     stop_ = RecordingStop{
         stopped_ns, text_field(header, offsetof(RingFileHeader, stop_reason), sizeof(RingFileHeader::stop_reason)),
-        field<std::uint64_t>(header, offsetof(RingFileHeader, exit_ns)),
-        field<std::int32_t>(header, offsetof(RingFileHeader, exit_status))};
+        exit_ns, exit_status};
+  } else if (exit_ns != 0) {
+    exit_ = ExitInfo{exit_ns, exit_status, 0, {}, {}};
   }
   std::memcpy(dropped_.data(), header + offsetof(RingFileHeader, dropped), sizeof dropped_);
   std::memcpy(hook_fired_.data(), header + offsetof(RingFileHeader, hook_fired), sizeof hook_fired_);

@@ -48,6 +48,8 @@ class RingSnapshot {
   const RingOwner& owner() const { return owner_; }
   bool clean_end() const { return clean_end_; }
   const std::optional<RecordingStop>& stop() const { return stop_; }
+  // Of a process that did not wait longer for its writer, which therefore could not write it into the trace.
+  const std::optional<ExitInfo>& exit() const { return exit_; }
   const std::array<std::uint64_t, recorder::kKindCount>& dropped() const { return dropped_; }
   const std::array<std::uint64_t, 64>& hook_fired() const { return hook_fired_; }  // by hook number, all threads
   const std::vector<InFlightCall>& in_flight() const { return in_flight_; }
@@ -82,6 +84,7 @@ class RingSnapshot {
   RingOwner owner_;
   bool clean_end_ = false;
   std::optional<RecordingStop> stop_;
+  std::optional<ExitInfo> exit_;
   std::array<std::uint64_t, recorder::kKindCount> dropped_{};
   std::array<std::uint64_t, 64> hook_fired_{};
   std::vector<InFlightCall> in_flight_;

@@ -250,6 +250,24 @@ TEST(RingSnapshotTest, TellsThatRecordingEndedBeforeTheProcess) {
   EXPECT_EQ(snapshot->stop()->reason, "the disk is full");
   EXPECT_EQ(snapshot->stop()->exit_ns, 1000U);
   EXPECT_EQ(snapshot->stop()->exit_status, 3);
+  EXPECT_FALSE(snapshot->exit());
+}
+
+TEST(RingSnapshotTest, KnowsTheExitThatTheWriterHadNoTimeFor) {
+  const TempDir directory;
+  RingFile ring(1, 64);
+  ring.save(directory / "a.ring");
+  EXPECT_FALSE(RingSnapshot::open(directory / "a.ring")->exit());
+  ring.file_header().exit_ns = 1000;
+  ring.file_header().exit_status = 3;
+  ring.save(directory / "a.ring");
+  const Result<Trace> trace = Trace::open({}, directory / "a.ring");
+  ASSERT_TRUE(trace.ok()) << trace.status().message();
+  ASSERT_NE(trace->exit(), nullptr);
+  EXPECT_EQ(trace->exit()->status, 3);
+  EXPECT_EQ(trace->exit()->time_ns, 1000U);
+  EXPECT_EQ(trace->stop(), nullptr);
+  EXPECT_FALSE(trace->clean_end());
 }
 
 }  // namespace

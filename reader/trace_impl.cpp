@@ -147,6 +147,7 @@ void TraceImpl::join_ring() {
     ring_join = RingJoin::kJoined;
   else
     ring_join = clean_end() ? RingJoin::kNotNeeded : RingJoin::kNothingNew;
+  if (!definitions.exit) definitions.exit = ring->exit();
   if (!clean_end()) in_flight = ring->in_flight();
 }
 

@@ -22,7 +22,6 @@ constexpr std::uint64_t kSecond = 1'000 * kMillisecond;
 constexpr std::uint64_t kShortestPoll = 5 * kMillisecond;
 constexpr std::uint64_t kLongestPoll = 100 * kMillisecond;
 constexpr double kFlushFill = 0.25;
-constexpr std::uint64_t kLongestClose = 10 * kSecond;
 constexpr int kNice = 10;
 constexpr std::size_t kStackBytes = 512 << 10;
 
@@ -91,11 +90,12 @@ void Recording::promote(std::int32_t group_rank) noexcept {
   promoted_.store(true, std::memory_order_release);
 }
 
-bool Recording::close(const ExitDetails& details) noexcept {
+bool Recording::close(const ExitDetails& details, std::uint64_t longest_ns) noexcept {
   exit_ = details;
   stop_.set();
-  if (!ended_.wait(kLongestClose)) return false;
-  return true;
+  if (ended_.wait(longest_ns)) return true;
+  if (promoted_.load(std::memory_order_acquire)) rings_.note_exit(details.status);
+  return false;
 }
 
 void Recording::end_stopped(const ExitDetails& details) noexcept {

@@ -28,6 +28,8 @@ struct RecordingEvents {
 
 class Recording {
  public:
+  static constexpr std::uint64_t kLongestClose = 10'000'000'000;
+
   Recording(const Settings& settings, HookTable& hooks, RecordingEvents events)
       : settings_(settings), hooks_(hooks), events_(events), stall_(settings.stall_ns) {}
 
@@ -38,8 +40,8 @@ class Recording {
   void promote(std::int32_t group_rank) noexcept;
 
   // Ends the recording and waits for the writer: a promoted trace is completed, another deleted. False when the writer
-  // did not come to an end in time; ring and trace then hold everything but the end.
-  bool close(const ExitDetails& details) noexcept;
+  // did not come to an end in time; ring and trace then hold everything, the ring also the exit status.
+  bool close(const ExitDetails& details, std::uint64_t longest_ns = kLongestClose) noexcept;
 
   // The process ends after its recording had: files that show no training go, others learn how it ended.
   void end_stopped(const ExitDetails& details) noexcept;
