@@ -28,11 +28,11 @@ bool lacks_factor(const CapturedCall& call) {
          std::any_of(call.members.begin(), call.members.end(), [](const CallMember& one) { return !one.factor; });
 }
 
-// Why nothing was, where a backend is known that is not looked at.
+// Why nothing was, where it is known.
 std::string left_out(const Subject& subject) {
   for (const reader::Trace& trace : subject.run().traces()) {
     for (const reader::Group& group : trace.definitions().groups) {
-      if (group.backend == "nccl") return ": what nccl moves between devices is not looked at";
+      if (group.backend == "nccl") return ": those of nccl are looked at in a diagnosis alone";
     }
   }
   return "";

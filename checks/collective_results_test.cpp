@@ -176,7 +176,7 @@ TEST_F(CollectiveResults, ScaledPartsAreSummed) {
       << verdict.findings[0].title;
 }
 
-TEST(CollectiveResultsOfDevices, AreNotLookedAt) {
+TEST(CollectiveResultsOfDevices, NeedADiagnosis) {
   const reader::testing::TempDir directory;
   CollectiveJob job(directory.path(), 2, "nccl");
   job.call(Op::kAllReduce, ReduceOp::kSum);
@@ -184,7 +184,7 @@ TEST(CollectiveResultsOfDevices, AreNotLookedAt) {
   const reader::Run run = reader::testing::open_run(directory.path());
   const Verdict verdict = check_collective_results(Subject(run));
   EXPECT_EQ(verdict.status, Status::kNotEvaluated);
-  EXPECT_EQ(verdict.reason, "no collective was captured: what nccl moves between devices is not looked at");
+  EXPECT_EQ(verdict.reason, "no collective was captured: those of nccl are looked at in a diagnosis alone");
 }
 
 TEST_F(CollectiveResults, WithoutCapturesNothingIsEvaluated) {

@@ -14,7 +14,7 @@
 
 extern "C" {
 
-inline constexpr std::uint32_t kPlumblineAdapterVersion = 4;
+inline constexpr std::uint32_t kPlumblineAdapterVersion = 5;
 
 struct PlumblineHost {
   std::uint32_t version;
@@ -79,6 +79,11 @@ struct PlumblineAdapter {
   // so; `tensor` is the at::Tensor* that was copied to.
   std::size_t (*outputs_follow)(std::uint64_t id);
   std::size_t (*tensor_copied)(const void* tensor);
+  // Of backends that work on a device: a call that is about to come, as take_inputs; then that its work is about to be
+  // put into a stream (a cudaStream_t), and that it has been.
+  void (*expect_device_call)(plumbline::recorder::Op op, void* backend, void* const* arguments,
+                             const plumbline::recorder::CollectiveRecord* record);
+  void (*device_call)(std::uint64_t id, void* stream, bool done);
 };
 
 // Null when this torch cannot be served; the reason is then in the host's facts.

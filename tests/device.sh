@@ -55,6 +55,12 @@ same_losses() {
     cmp "$work/alone.out" "$work/train.out" && expect train train
 }
 
+# Every step's collectives, copied in the stream that they run in.
+results_right() {
+  job results train.py PLUMBLINE_LEVEL=diagnose && cmp "$work/alone.out" "$work/results.out" &&
+    "$build/bin/run-reader" check collective_results "$work/results"
+}
+
 nothing_lost() {
   local run
   for run in collectives allocator expandable train; do
@@ -64,7 +70,7 @@ nothing_lost() {
 
 # Functions run under timeout in a shell of their own.
 export source_dir build python scripts work
-export -f job expect recorded same_losses nothing_lost
+export -f job expect recorded same_losses results_right nothing_lost
 
 step "a GPU that torch can use" 60 "$python" -c 'import torch; torch.ones(1, device="cuda"); print(torch.version.cuda)'
 step "adapter for this torch" 100 "$build/bin/plumbline" build-adapter --python "$python"
@@ -72,6 +78,7 @@ step "collectives of real NCCL, captured and not" 60 bash -c 'recorded collectiv
 step "caching allocator and a request that fails" 60 bash -c 'recorded allocator allocator.py'
 step "expandable segments" 60 bash -c 'recorded expandable allocator.py PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True'
 step "the same losses with and without recording" 90 bash -c same_losses
+step "results of NCCL's collectives, in a diagnosis" 60 bash -c results_right
 step "no trace lost anything" 20 bash -c nothing_lost
 
 echo "$passed passed, $failed failed"

@@ -57,6 +57,8 @@ bool BackendCall::enter(void* backend, void* const* arguments) const noexcept {
   recorder::push(record.header);
   if (adapter != nullptr && method_.executes_works) {
     adapter->take_inputs(method_.described_as, backend, arguments, &record);
+  } else if (adapter != nullptr) {
+    adapter->expect_device_call(method_.described_as, backend, arguments, &record);
   }
 
   if (method_.executes_works && !is_point_to_point(method_.op)) {

@@ -1,6 +1,7 @@
 #include "shim/nccl/collective_call.hpp"
 
 #include "recorder/recorder.hpp"
+#include "shim/core/adapter_loader.hpp"
 #include "shim/core/current_call.hpp"
 #include "shim/cuda/driver.hpp"
 #include "shim/nccl/comms.hpp"
@@ -36,6 +37,13 @@ void push_return(std::uint64_t id, int code, bool captured) noexcept {
   recorder::push(mark.header);
 }
 
+// That work of the c10d call around is about to be put into a stream, or has been.
+void tell_adapter(const void* frame, void* stream, bool done) noexcept {
+  const std::uint64_t outer = enclosing_call(frame).collective;
+  if (outer == 0) return;
+  if (const PlumblineAdapter* adapter = loaded_adapter()) adapter->device_call(outer, stream, done);
+}
+
 }  // namespace
 
 CallTicket begin_collective(const NcclCall& call, const void* frame) noexcept {
@@ -66,11 +74,14 @@ CallTicket begin_collective(const NcclCall& call, const void* frame) noexcept {
     record.seq = calls.fetch_add(1, std::memory_order_relaxed);
   }
   recorder::push(record.header);
+  if (!ticket.captured) tell_adapter(frame, call.stream, false);
   return ticket;
 }
 
-void end_collective(const CallTicket& ticket, int code) noexcept {
-  if (ticket.id != 0) push_return(ticket.id, code, ticket.captured);
+void end_collective(const CallTicket& ticket, int code, const void* frame) noexcept {
+  if (ticket.id == 0) return;
+  push_return(ticket.id, code, ticket.captured);
+  if (nccl_thread.group_depth == 0 && code == kSuccess && !ticket.captured) tell_adapter(frame, nullptr, true);
 }
 
 void begin_group(bool record_it, const void* frame) noexcept {
@@ -91,10 +102,13 @@ void begin_group(bool record_it, const void* frame) noexcept {
   thread.group_call = record.id;
 }
 
-bool end_group(int code) noexcept {
+bool end_group(int code, const void* frame) noexcept {
   NcclThread& thread = nccl_thread;
   if (thread.group_depth == 0 || --thread.group_depth != 0) return false;
-  if (thread.group_call != 0) push_return(thread.group_call, code, thread.group_captured);
+  if (thread.group_call != 0) {
+    push_return(thread.group_call, code, thread.group_captured);
+    if (code == kSuccess && !thread.group_captured) tell_adapter(frame, nullptr, true);
+  }
   thread.group_call = 0;
   return true;
 }

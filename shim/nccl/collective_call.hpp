@@ -71,13 +71,13 @@ struct CallTicket {
 CallTicket begin_collective(const NcclCall& call, const void* frame) noexcept;
 
 // Records that it came back with `code`.
-void end_collective(const CallTicket& ticket, int code) noexcept;
+void end_collective(const CallTicket& ticket, int code, const void* frame) noexcept;
 
 // The outermost ncclGroupStart opens a group call, which is the parent of the calls until its ncclGroupEnd. Groups are
 // followed whether or not they are recorded.
 void begin_group(bool record_it, const void* frame) noexcept;
 
 // True when this was the outermost.
-bool end_group(int code) noexcept;
+bool end_group(int code, const void* frame) noexcept;
 
 }  // namespace plumbline::shim::nccl

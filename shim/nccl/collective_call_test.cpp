@@ -54,9 +54,9 @@ TEST(GroupCalls, AreFollowedWhetherOrNotTheyAreRecorded) {
   begin_group(false, nullptr);
   begin_group(false, nullptr);
   EXPECT_EQ(nccl_thread.group_depth, 2u);
-  EXPECT_FALSE(end_group(0));
-  EXPECT_TRUE(end_group(0));
-  EXPECT_FALSE(end_group(0)) << "an end without a start";
+  EXPECT_FALSE(end_group(0, nullptr));
+  EXPECT_TRUE(end_group(0, nullptr));
+  EXPECT_FALSE(end_group(0, nullptr)) << "an end without a start";
   EXPECT_EQ(nccl_thread.group_depth, 0u);
 }
 
@@ -66,9 +66,9 @@ TEST(GroupCalls, OnlyTheOutermostHasAnId) {
   EXPECT_NE(id, 0u);
   begin_group(true, nullptr);
   EXPECT_EQ(nccl_thread.group_call, id);
-  end_group(0);
+  end_group(0, nullptr);
   EXPECT_EQ(nccl_thread.group_call, id);
-  end_group(0);
+  end_group(0, nullptr);
   EXPECT_EQ(nccl_thread.group_call, 0u);
 }
 

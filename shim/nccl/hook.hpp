@@ -65,7 +65,7 @@ int collective(Function function, const void* site, const NcclCall& call, Argume
   cupti::begin_launches(ticket.id);
   const int code = call_inside(forwarded, arguments...);
   cupti::end_launches();
-  end_collective(ticket, code);
+  end_collective(ticket, code, __builtin_frame_address(0));
   return code;
 }
 
@@ -75,7 +75,7 @@ inline int group_start(Function function, const void* site) noexcept {
   if (nccl_thread.inside != 0) return forwarded();
   begin_group(may_record(function, site, true), __builtin_frame_address(0));
   const int code = call_inside(forwarded);
-  if (code != kSuccess) end_group(code);
+  if (code != kSuccess) end_group(code, __builtin_frame_address(0));
   return code;
 }
 
@@ -90,7 +90,7 @@ int group_end(Function function, const void* site, Arguments... arguments) noexc
   cupti::begin_launches(nccl_thread.group_call);
   const int code = call_inside(forwarded, arguments...);
   cupti::end_launches();
-  if (end_group(code)) settle_births(code);
+  if (end_group(code, __builtin_frame_address(0))) settle_births(code);
   return code;
 }
 

@@ -10,6 +10,7 @@
 #include "shim/torch/c10d_group.hpp"
 #include "shim/torch/caching_allocator.hpp"
 #include "shim/torch/collective_captures.hpp"
+#include "shim/torch/device_collectives.hpp"
 #include "shim/torch/host.hpp"
 #include "shim/torch/python_api.hpp"
 #include "shim/torch/python_hooks.hpp"
@@ -42,10 +43,19 @@ bool fits(const char* torch_version) noexcept {
   return false;
 }
 
-constexpr PlumblineAdapter kAdapter = {
-    kPlumblineAdapterVersion, sizeof(PlumblineAdapter), describe_collective, group_of,
-    construct_range,          note_embedding,           take_inputs,         collective_begins,
-    collective_ends,          outputs_follow,           tensor_copied};
+constexpr PlumblineAdapter kAdapter = {kPlumblineAdapterVersion,
+                                       sizeof(PlumblineAdapter),
+                                       describe_collective,
+                                       group_of,
+                                       construct_range,
+                                       note_embedding,
+                                       take_inputs,
+                                       collective_begins,
+                                       collective_ends,
+                                       outputs_follow,
+                                       tensor_copied,
+                                       expect_device_call,
+                                       device_call};
 
 }  // namespace
 }  // namespace plumbline::shim::adapter

@@ -80,27 +80,6 @@ std::string plain_number(double value) {
   return text;
 }
 
-CollectiveCapture describe(Op op, const CollectiveRecord& record, const Arguments& arguments,
-                           const CollectiveTensors& tensors, int size) {
-  CollectiveCapture call;
-  call.op = op;
-  call.id = record.id;
-  call.name = recorder::kOpNames[record.header.tag & 0xff];
-  call.detail = "{\"op\":" + std::to_string(record.header.tag & 0xff) +
-                ",\"reduce\":" + std::to_string(record.header.tag >> 8 & 0xff) + ",\"group\":\"" +
-                std::to_string(record.group) + "\",\"seq\":" + std::to_string(record.seq) +
-                ",\"peer\":" + std::to_string(record.peer);
-  const c10d::ReduceOp* const reduce = reduce_operation(op, arguments);
-  if (const auto factor = reduce != nullptr ? factor_of(*reduce) : std::nullopt)
-    call.detail += ",\"factor\":" + plain_number(*factor);
-  for (const auto* side : {&tensors.in, &tensors.out}) {
-    for (const CollectivePart& part : *side) {
-      if (part.blocks.size() > 1) call.divided = static_cast<std::uint64_t>(size);
-    }
-  }
-  return call;
-}
-
 // Of what is reduced, samples show a change; of what is moved, all of it is compared.
 bool is_compared_whole(Op op) noexcept { return !recorder::is_reduction(op); }
 
@@ -131,6 +110,27 @@ void take_outputs(Open& call) {
 
 }  // namespace
 
+CollectiveCapture describe_capture(Op op, const CollectiveRecord& record, void* const* arguments,
+                                   const CollectiveTensors& tensors, int size) {
+  CollectiveCapture call;
+  call.op = op;
+  call.id = record.id;
+  call.name = recorder::kOpNames[record.header.tag & 0xff];
+  call.detail = "{\"op\":" + std::to_string(record.header.tag & 0xff) +
+                ",\"reduce\":" + std::to_string(record.header.tag >> 8 & 0xff) + ",\"group\":\"" +
+                std::to_string(record.group) + "\",\"seq\":" + std::to_string(record.seq) +
+                ",\"peer\":" + std::to_string(record.peer);
+  const c10d::ReduceOp* const reduce = reduce_operation(op, Arguments(arguments));
+  if (const auto factor = reduce != nullptr ? factor_of(*reduce) : std::nullopt)
+    call.detail += ",\"factor\":" + plain_number(*factor);
+  for (const auto* side : {&tensors.in, &tensors.out}) {
+    for (const CollectivePart& part : *side) {
+      if (part.blocks.size() > 1) call.divided = static_cast<std::uint64_t>(size);
+    }
+  }
+  return call;
+}
+
 void take_inputs(Op op, void* backend, void* const* arguments, const CollectiveRecord* record) noexcept {
   const std::int64_t step = step_of_collective(record->group, record->seq);
   if (step < 0) return;
@@ -138,7 +138,7 @@ void take_inputs(Op op, void* backend, void* const* arguments, const CollectiveR
     const int size = group_size(backend);
     const CollectiveTensors tensors = collective_tensors(op, Arguments(arguments), rank_in_group(backend), size);
     if (tensors.in.empty() && tensors.out.empty()) return;
-    Open call{describe(op, *record, Arguments(arguments), tensors, size), {}, {}};
+    Open call{describe_capture(op, *record, arguments, tensors, size), {}, {}};
     call.call.step = step;
     call.in_place = tensors.in_place;
     for (std::size_t i = 0; i < tensors.in.size(); ++i) capture_input(call.call, tensors.in[i], i, tensors.in.size());

@@ -10,8 +10,14 @@
 #include <cstdint>
 
 #include "recorder/event.hpp"
+#include "shim/torch/capture_part.hpp"
+#include "shim/torch/collective_tensors.hpp"
 
 namespace plumbline::shim::adapter {
+
+// What all captures of a call say of it.
+CollectiveCapture describe_capture(recorder::Op op, const recorder::CollectiveRecord& record, void* const* arguments,
+                                   const CollectiveTensors& tensors, int size);
 
 // See PlumblineAdapter.
 void take_inputs(recorder::Op op, void* backend, void* const* arguments,

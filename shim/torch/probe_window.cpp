@@ -7,6 +7,7 @@
 
 #include "recorder/json_text.hpp"
 #include "shim/torch/collective_window.hpp"
+#include "shim/torch/device_collectives.hpp"
 #include "shim/torch/glue.hpp"
 #include "shim/torch/host.hpp"
 #include "shim/torch/module_path.hpp"
@@ -60,6 +61,7 @@ void move_window() noexcept {
   const std::int64_t step = host().active() ? next_step_number() : -1;
   const bool chosen = step >= 0 && host().capture_step(step);
   open_collectives(chosen ? step : -1);
+  write_device_calls();
   if (!is_diagnosis()) {
     if (window_step() >= 0) open_window(-1);
     return;

@@ -50,11 +50,20 @@ TEST(AdapterLoading, TheAdapterSeesBeginAndEndOfEachCall) {
     if (call.op == Op::kAllToAll) {
       EXPECT_EQ(words, "taken ");  // it raises
     } else if (call.op == Op::kMonitoredBarrier) {
-      EXPECT_EQ(words, "ends ");
+      EXPECT_EQ(words, "expected ends ");
     } else {
       EXPECT_TRUE(words.starts_with("taken ") && words.ends_with("ends ")) << words;
       EXPECT_EQ(words.find("begins") != std::string::npos, !transfer) << static_cast<int>(call.op);
     }
+  }
+}
+
+TEST(AdapterLoading, CallsOfADevicesBackendAreToldBeforehand) {
+  const RecordedJob job = job_with_adapter("nccl_calls", PLUMBLINE_FAKE_ADAPTER);
+  const RecordedProcess process = job.process();
+  for (std::size_t i = 0; i < process.calls.size(); ++i) {
+    EXPECT_EQ(process.definitions.fact("adapter.told." + std::to_string(i)),
+              "expected " + std::to_string(process.calls[i].id));
   }
 }
 

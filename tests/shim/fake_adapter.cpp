@@ -50,6 +50,8 @@ const PlumblineAdapter adapter{
       return 1;
     },
     [](const void* /*tensor*/) -> std::size_t { return 0; },
+    [](Op, void*, void* const*, const CollectiveRecord* record) { tell("expected", record->id); },
+    [](std::uint64_t id, void* /*stream*/, bool done) { tell(done ? "enqueued" : "enqueues", id); },
 };
 
 }  // namespace
