@@ -85,7 +85,7 @@ void LatenessTracker::add(const reader::MatchedCollective& match) {
       pending.last = pending.arrivals.back().called;
     }
   }
-  if (pending.arrivals.size() < 2) return;
+  if (last == nullptr || pending.arrivals.size() < 2) return;
   pending.call = last->collective;
   pending.marked_step = last->collective.step;
   pending.group = match.point_to_point ? 0 : group_of(match);

@@ -149,6 +149,7 @@ std::optional<Straggling> some_steps(const std::vector<LateStep>& steps, const P
   constexpr std::size_t kEnough = 4;
   constexpr std::int64_t kAboveUsual = 8;
   std::vector<std::int64_t> losses;
+  losses.reserve(steps.size());
   for (const LateStep& step : steps) losses.push_back(step.lost);
   const std::int64_t usual = median_of(std::move(losses));
   const std::int64_t least = std::max(least_loss(scale.step_time), kAboveUsual * usual);

@@ -27,6 +27,7 @@ const reader::Trace& trace_of(const StragglerScene& scene, std::size_t trace) {
 
 std::vector<std::int32_t> ranks_of(const StragglerScene& scene, const std::vector<std::size_t>& traces) {
   std::vector<std::int32_t> ranks;
+  ranks.reserve(traces.size());
   for (const std::size_t trace : traces) ranks.push_back(trace_of(scene, trace).rank());
   return ranks;
 }

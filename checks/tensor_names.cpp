@@ -30,6 +30,7 @@ std::vector<std::string> prefixes_of(const std::vector<std::string>& names) {
     }
   }
   std::vector<std::string> prefixes;
+  prefixes.reserve(counts.size());
   for (const auto& [prefix, count] : counts) prefixes.push_back(prefix);
   std::stable_sort(prefixes.begin(), prefixes.end(),
                    [&](const std::string& a, const std::string& b) { return counts[a] > counts[b]; });

@@ -55,8 +55,7 @@ std::string ranks_phrase(const std::vector<std::int32_t>& ranks) {
     if (rank >= 0) known.push_back(rank);
   }
   const std::size_t unknown = ranks.size() - known.size();
-  const std::string others =
-      unknown == 1 ? "a process without a rank" : fmt::format("{} processes without a rank", unknown);
+  std::string others = unknown == 1 ? "a process without a rank" : fmt::format("{} processes without a rank", unknown);
   if (known.empty() && unknown > 0) return others;
   return (ranks.size() - unknown == 1 ? "rank " : "ranks ") + ranks_text(known) + (unknown > 0 ? " and " + others : "");
 }

@@ -163,6 +163,7 @@ void FakeRank::batch(double ms, std::int64_t rows, std::int64_t length) {
 void FakeRank::stack(double ms, const FakeStack& stack) {
   const auto frames = [&](const std::vector<FrameDetails>& details) {
     std::vector<recorder::StackFrameDetails> out;
+    out.reserve(details.size());
     for (const FrameDetails& frame : details)
       out.push_back({0, trace_.text(frame.function), trace_.text(frame.file), frame.line});
     return out;

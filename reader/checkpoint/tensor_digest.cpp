@@ -39,10 +39,10 @@ class Digest {
   std::uint64_t value() const { return kind_ == TensorDigest::Kind::kXxh3 ? XXH3_64bits_digest(&state_) : xor_; }
 
  private:
-  TensorDigest::Kind kind_;
-  DType dtype_;
   XXH3_state_t state_;
   std::uint64_t xor_ = 0;
+  TensorDigest::Kind kind_;
+  DType dtype_;
 };
 
 }  // namespace

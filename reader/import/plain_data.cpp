@@ -112,7 +112,7 @@ void PlainData::append(Value target, std::span<const Value> values) {
   if (size > container.capacity) {
     // What grows at the end of the pool grows in place; what is elsewhere moves there, with room to grow.
     const bool at_end = container.offset + container.capacity == pool_.size() && container.capacity != 0;
-    const std::size_t capacity = container.capacity == 0 ? size : std::max<std::size_t>(size, container.capacity * 2);
+    const std::size_t capacity = container.capacity == 0 ? size : std::max(size, std::size_t{container.capacity} * 2);
     if (!at_end) {
       const std::size_t offset = pool_.size();
       pool_.resize(offset + capacity);

@@ -248,6 +248,7 @@ std::vector<std::vector<SourceFiles::Piece>> SourceFiles::processes() {
     groups[{rank, key}].push_back(entry.piece);
   }
   std::vector<std::vector<Piece>> processes;
+  processes.reserve(groups.size());
   for (auto& [key, pieces] : groups) processes.push_back(std::move(pieces));
   return processes;
 }

@@ -165,10 +165,10 @@ std::string zip_bytes(const std::vector<std::pair<std::string, std::string>>& me
     const std::string name = "archive/" + member;
     const std::string sizes = little_endian(contents.size(), 4) + little_endian(contents.size(), 4);
     const std::string common = std::string("\0\0\0\0\0\0\0\0\0\0\0\0", 12) + sizes;
-    directory += little_endian(0x02014b50, 4) + std::string(2, '\0') + std::string(2, '\0') + common +
-                 little_endian(name.size(), 2) + std::string(12, '\0') + little_endian(file.size(), 4) + name;
-    file += little_endian(0x04034b50, 4) + std::string(2, '\0') + common + little_endian(name.size(), 2) +
-            std::string(2, '\0') + name + contents;
+    directory.append(little_endian(0x02014b50, 4)).append(4, '\0').append(common);
+    directory.append(little_endian(name.size(), 2)).append(12, '\0').append(little_endian(file.size(), 4)).append(name);
+    file.append(little_endian(0x04034b50, 4)).append(2, '\0').append(common);
+    file.append(little_endian(name.size(), 2)).append(2, '\0').append(name).append(contents);
   }
   const std::string end = little_endian(0x06054b50, 4) + std::string(4, '\0') + little_endian(members.size(), 2) +
                           little_endian(members.size(), 2) + little_endian(directory.size(), 4) +
