@@ -63,8 +63,8 @@ def main():
     options.add_argument("--port", type=int, default=29671)
     options = options.parse_args()
     variants = ["bare", "plumbline"] + (["profiler", "memray"] if options.rivals else [])
-    print("| job | variant | loop CPU s | ratio to bare (median, min, max) | process CPU ratio | bytes written |")
-    print("|---|---|---|---|---|---|")
+    print("| job | variant | loop CPU s | ratio to bare (median, min, max) | process CPU ratio | writer thread, share of a core | bytes written |")
+    print("|---|---|---|---|---|---|---|")
     for size in [options.size] if options.size else ["tiny", "real"]:
         rounds = []
         for _ in range(options.pairs):
@@ -74,10 +74,11 @@ def main():
             loops = [r[variant]["loop_cpu_s"] for r in rounds]
             ratio = [r[variant]["loop_cpu_s"] / r["bare"]["loop_cpu_s"] for r in rounds]
             whole = [r[variant]["process_cpu_s"] / r["bare"]["process_cpu_s"] for r in rounds]
+            writer = statistics.median(r[variant]["writer_cpu_s"] / r[variant]["loop_s"] for r in rounds)
             print(
                 f"| {size} | {variant} | {statistics.median(loops):.2f} | {statistics.median(ratio):.4f} "
                 f"({min(ratio):.3f}, {max(ratio):.3f}) | {statistics.median(whole):.4f} "
-                f"| {rounds[-1][variant]['bytes']} |",
+                f"| {writer:.2%} | {rounds[-1][variant]['bytes']} |",
                 flush=True,
             )
 
