@@ -5,40 +5,53 @@
 #include <optional>
 #include <span>
 
+#include "checks/element_values.hpp"
+
 namespace plumbline::checks {
 namespace {
 
-bool power_of_two(double value) {
-  int exponent = 0;
-  return std::isfinite(value) && value > 1 && std::frexp(value, &exponent) == 0.5;
-}
-
-// Of each element; nothing where they differ. Elements that are zero, or too small to be divided exactly, do not tell.
-std::optional<double> divisor(std::span<const double> before, std::span<const double> after) {
-  std::optional<double> common;
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    if (std::fabs(after[i]) < 0x1p-100) continue;
-    const double one = before[i] / after[i];
-    if (one != common.value_or(one)) return std::nullopt;
-    common = one;
+// What the elements of all parameters were divided by. Elements that are zero, or too small to be divided to their
+// type's rounding, do not tell.
+class Quotients {
+ public:
+  void add(const Capture& from, std::span<const double> before, const Capture& to, std::span<const double> after) {
+    const double unit = std::max(unit_roundoff(from.dtype), unit_roundoff(to.dtype));
+    unit_ = std::max(unit_, unit);
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (std::fabs(after[i]) < std::max(0x1p-100, underflow_error(to.dtype) / unit)) continue;
+      const double one = before[i] / after[i];
+      least_ = count_ == 0 ? one : std::min(least_, one);
+      most_ = count_ == 0 ? one : std::max(most_, one);
+      sum_ += one;
+      ++count_;
+    }
   }
-  return common;
-}
+
+  // Nothing where they differ by more than two roundings of each explain.
+  std::optional<double> common() const {
+    if (count_ == 0 || !std::isfinite(most_) || least_ <= 0 || most_ - least_ > 8 * unit_ * most_) return std::nullopt;
+    const double mean = sum_ / static_cast<double>(count_);
+    const double whole = std::round(mean);
+    return std::fabs(mean - whole) <= 2 * unit_ * mean ? whole : mean;
+  }
+
+ private:
+  double unit_ = 0;
+  double least_ = 0;
+  double most_ = 0;
+  double sum_ = 0;
+  std::size_t count_ = 0;
+};
 
 std::optional<double> divisor_of(CaptureLoader& loader, const StepTrails& trails) {
-  std::optional<double> common;
+  Quotients quotients;
   for (const auto& [name, trail] : trails.parameters) {
     if (trail.backward == nullptr || trail.reduced() == nullptr) continue;
     const std::vector<double> before = loader.values(trail.backward);
     const std::vector<double> after = values_in_places_of(loader, trail.reduced(), *trail.backward);
-    if (before.empty() || before.size() != after.size()) continue;
-    const bool zero = std::all_of(before.begin(), before.end(), [](double value) { return value == 0; });
-    if (zero) continue;
-    const auto one = divisor(before, after);
-    if (!one || *one != common.value_or(*one)) return std::nullopt;
-    common = one;
+    if (before.size() == after.size()) quotients.add(*trail.backward, before, *trail.reduced(), after);
   }
-  return common;
+  return quotients.common();
 }
 
 }  // namespace
@@ -48,7 +61,7 @@ std::map<std::pair<int, std::int64_t>, double> gradient_divisors(CaptureLoader& 
   std::map<std::pair<int, std::int64_t>, double> divisors;
   for (const StepTrails& one : trails) {
     const auto found = divisor_of(loader, one);
-    if (found && power_of_two(*found)) divisors[{one.step->rank, one.step->step}] = *found;
+    if (found && *found != 1) divisors[{one.step->rank, one.step->step}] = *found;
   }
   return divisors;
 }

@@ -1,7 +1,8 @@
-// By what a job divides its gradients before the step, as a loss scaler does, or one's own scaling of the loss.
+// By what a job divides its gradients before the step, as a loss scaler does, one's own scaling of the loss, or a loss
+// that is summed first and divided by the number of tokens or micro-batches when that is known.
 //
-// Seen where a gradient was captured both after backward() and at the step: a power of two, the same for all parameters
-// and elements. Clipping comes after it and does not hide it.
+// Seen where a gradient was captured both after backward() and at the step: the same for all parameters and elements.
+// Below 1 where gradients are multiplied. Clipping comes after it and does not hide it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace plumbline::checks {
 
-// By rank and step; only what is above 1.
+// By rank and step; only what is not 1.
 std::map<std::pair<int, std::int64_t>, double> gradient_divisors(CaptureLoader& loader,
                                                                  const std::vector<StepTrails>& trails);
 

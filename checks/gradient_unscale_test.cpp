@@ -41,11 +41,19 @@ TEST(GradientUnscaleTest, APowerOfTwoThatAllElementsShare) {
   EXPECT_EQ(divisor({512, 0}, {2, 0}, {256, 768}, {1, 3}), 256) << "zeros say nothing";
 }
 
+TEST(GradientUnscaleTest, AnyOtherNumberToRounding) {
+  EXPECT_EQ(divisor({3, 6}, {1, 2}), 3);
+  EXPECT_EQ(divisor({1, 2}, {1 / 51.0F, 2 / 51.0F}, {5, 7}, {5 / 51.0F, 7 / 51.0F}), 51);
+  const float reciprocal = 1 / 51.0F;
+  EXPECT_EQ(divisor({1, 2}, {reciprocal, 2 * reciprocal}, {5, 7}, {5 * reciprocal, 7 * reciprocal}), 51);
+  EXPECT_NEAR(divisor({5, 7}, {5 / 51.5F, 7 / 51.5F}), 51.5, 51.5 * 0x1p-23);
+  EXPECT_EQ(divisor({1, 2}, {4, 8}), 0.25) << "multiplied";
+}
+
 TEST(GradientUnscaleTest, WhatIsNoScale) {
   EXPECT_EQ(divisor({1, 2}, {1, 2}), 1);
   EXPECT_EQ(divisor({0, 0}, {0, 0}), 1);
-  EXPECT_EQ(divisor({1, 2}, {4, 8}), 1) << "multiplied";
-  EXPECT_EQ(divisor({3, 6}, {1, 2}), 1) << "no power of two";
+  EXPECT_EQ(divisor({1, 2}, {-1, -2}), 1) << "the other sign";
   EXPECT_EQ(divisor({512, -1024}, {2, -8}), 1) << "elements differ";
   EXPECT_EQ(divisor({512, 0}, {2, 0}, {256, 768}, {2, 6}), 1) << "parameters differ";
 }

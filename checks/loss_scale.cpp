@@ -20,13 +20,16 @@ struct RankBatch {
   std::vector<MicroBatch> micro;
   std::vector<double> backward;
   std::map<std::uint32_t, double> tokens;  // that the model was given, by forward pass
-  // What was computed in chunks is one loss, unless there are more labels than tokens.
+  // What was computed in chunks or by micro-batches is one loss, unless there are more labels than tokens.
   bool several_losses() const {
-    double given = 0;
     double labels = 0;
-    for (const auto& [pass, count] : tokens) given += count;
     for (const LossCall* call : calls) labels += static_cast<double>(call->rows);
-    return labels > given;
+    return labels > given();
+  }
+  double given() const {
+    double sum = 0;
+    for (const auto& [pass, count] : tokens) sum += count;
+    return sum;
   }
   double total() const {
     double sum = 0;
@@ -47,7 +50,8 @@ struct StepBatch {
   double bound = 0;           // relative to `right`
   std::size_t micro = 0;      // micro-batches a rank
   std::size_t chunks = 1;     // the most that one has
-  bool several = false;       // losses of one backward(), each over all of its tokens
+  bool several = false;       // losses of the same tokens, or it is not known how many tokens there are
+  bool tokens_known = true;   // how many the model was given
   bool is_loss = true;        // see LossCall
 };
 
@@ -55,6 +59,11 @@ double product(const std::vector<double>& factors) {
   double result = 1;
   for (const double factor : factors) result *= factor;
   return result;
+}
+
+bool power_of_two(double value) {
+  int exponent = 0;
+  return value > 0 && std::frexp(value, &exponent) == 0.5;
 }
 
 class ScaleExaminer {
@@ -137,6 +146,7 @@ class ScaleExaminer {
         ++batch.micro;
       }
       batch.several = batch.several || of_rank.several_losses();
+      batch.tokens_known = batch.tokens_known && of_rank.given() > 0;
       if (rank_tokens > 0) batch.mean_of_ranks += rank_sum / rank_tokens;
       sum += rank_sum;
       tokens += rank_tokens;
@@ -158,8 +168,11 @@ class ScaleExaminer {
     // What the gradients are divided by again is no part of the loss.
     const double divisor = divisor_of(step, batch);
     if (close(batch, batch.used / divisor, batch.right)) return;
-    if (divisor >= kLeastScale) batch.used /= divisor;
-    tell(step, batch, world, tokens, rows);
+    const double undivided = batch.used;
+    batch.used /= divisor;
+    if (explain(step, batch, world, tokens, rows)) return;
+    if (divisor < kLeastScale || !power_of_two(divisor)) batch.used = undivided;
+    if (!explain(step, batch, world, tokens, rows)) tell_other(step, batch);
   }
 
   // The same on all ranks, or 1.
@@ -182,7 +195,8 @@ class ScaleExaminer {
     std::string name;
   };
 
-  void tell(std::int64_t step, const StepBatch& batch, double world, double tokens, double rows) {
+  // Tells of a denominator that is exactly this one.
+  bool explain(std::int64_t step, const StepBatch& batch, double world, double tokens, double rows) {
     const auto micro = static_cast<double>(batch.micro);
     struct Denominator {
       double value;
@@ -235,11 +249,16 @@ class ScaleExaminer {
                              : inverse   ? "divided by "
                                          : "multiplied by ",
                              names),
-                 words, batch.several && batch.chunks > 1 ? Status::kInconclusive : Status::kFail);
-          return;
+                 words,
+                 batch.several && (batch.chunks > 1 || batch.tokens_known) ? Status::kInconclusive : Status::kFail);
+          return true;
         }
       }
     }
+    return false;
+  }
+
+  void tell_other(std::int64_t step, const StepBatch& batch) {
     if (!batch.is_loss) {
       ++count_.other;
       return;
@@ -247,7 +266,7 @@ class ScaleExaminer {
     const double ratio = batch.used / batch.right;
     const double whole = std::round(ratio);
     if (whole > 1 && std::fabs(ratio - whole) <= batch.bound * whole) {
-      if (whole >= kLeastScale && std::exp2(std::round(std::log2(whole))) == whole) {
+      if (whole >= kLeastScale && power_of_two(whole)) {
         report(step, batch, "scaled",
                fmt::format("is {:.0f} x the mean over the supervised tokens, as where a loss is scaled; that the "
                            "gradients are divided by it again was not seen",

@@ -26,6 +26,7 @@ struct ToyLoss {
   double factor = 0.5;                       // on each micro-batch's loss, before backward
   bool token_mean = false;                   // divide by the tokens of both micro-batches rather than average
   double divisor = 0;                        // of the gradient between backward and the step; 0: none was captured
+  bool one_pass = false;                     // both losses are of the same tokens
   bool evaluates = false;                    // a third batch, through which no gradient goes
   std::int64_t end = -1;                     // the last two tokens of a row, the second of them padding; -1: none
 
@@ -64,7 +65,7 @@ struct ToyLoss {
         for (std::size_t i = 0; i < 12 * kClasses; ++i)
           logits.push_back(static_cast<float>(std::sin(static_cast<double>(i * (micro + 2)) + rank) * 3));
         const testing::TensorPlace place{.detail = R"({"reduction":"mean","ignore_index":-100})", .occurrence = micro};
-        job.tensor("input_ids", "model", 0, Dtype::kInt64, {2, 6}, bytes_of(ids), place);
+        if (!one_pass || micro == 0) job.tensor("input_ids", "model", 0, Dtype::kInt64, {2, 6}, bytes_of(ids), place);
         std::vector<std::int64_t> mask(12, 1);
         if (end >= 0) mask[5] = mask[11] = 0;
         job.tensor("attention_mask", "model", 0, Dtype::kInt64, {2, 6}, bytes_of(mask), place);
@@ -189,6 +190,24 @@ TEST(LossTest, AScaleThatTheGradientsAreDividedByAgain) {
   }
   // A gradient that is wrongly divided makes no right loss wrong.
   EXPECT_EQ(verdict_of({.divisor = 2}).status, Status::kPass) << title_of({.divisor = 2});
+}
+
+TEST(LossTest, WhatTheGradientsAreDividedByWithoutAScaler) {
+  // As a loss that is summed first, and gradients that are divided by the number of tokens or micro-batches then.
+  for (const double divisor : {3.0, 51.0, 1000.0, 0.5}) {
+    const ToyLoss divided{.ranks = 2, .factor = 0.5 * divisor, .divisor = divisor};
+    EXPECT_EQ(verdict_of(divided).status, Status::kPass) << title_of(divided);
+    const ToyLoss uneven{.ranks = 2, .unsupervised = {0, 1}, .factor = 0.5 * divisor, .divisor = divisor};
+    EXPECT_EQ(title_of(uneven), title_of({.ranks = 2, .unsupervised = {0, 1}}));
+  }
+  // Not by what the loss is too large by, as by one's own clipping.
+  EXPECT_EQ(title_of({.factor = 1, .divisor = 37.3}), title_of({.factor = 1}));
+}
+
+TEST(LossTest, TwoLossesOfTheSameTokensAreLeftOpen) {
+  const ToyLoss heads{.factor = 1, .one_pass = true};
+  EXPECT_EQ(verdict_of(heads).status, Status::kInconclusive) << title_of(heads);
+  EXPECT_EQ(verdict_of({.factor = 1}).status, Status::kFail);
 }
 
 TEST(LossTest, AnEvaluationBetweenTheStepsIsNoMicroBatch) {
