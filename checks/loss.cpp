@@ -128,7 +128,9 @@ Verdict check_loss(const Subject& subject, LossMargins& margins) {
   const std::size_t labels = examine_labels(subject, loader, calls, observations);
   const ScaleCount scale = examine_scale(subject, loader, calls, observations);
   if (labels == 0) verdict.unknown.emplace_back("whether labels are shifted rightly: no token ids fit them");
-  if (scale.judged == 0) verdict.unknown.emplace_back("whether backward() was called on the mean: it was not captured");
+  if (scale.judged == 0)
+    verdict.unknown.emplace_back(
+        "whether backward() was called on the mean: it was not captured, or with a factor of its own");
   if (scale.other > 0) {
     verdict.unknown.push_back(fmt::format(
         "whether the loss of {} steps is right: it is not the mean of the log-probabilities that it is made "

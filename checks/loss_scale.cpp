@@ -8,6 +8,7 @@
 #include <set>
 
 #include "checks/batch_ranks.hpp"
+#include "checks/detail.hpp"
 #include "checks/gradient_unscale.hpp"
 #include "checks/micro_batches.hpp"
 
@@ -83,6 +84,8 @@ class ScaleExaminer {
   void add_backward(const Capture& capture) {
     RankBatch& rank = steps_[capture.step].ranks[capture.rank];
     rank.backward_calls.push_back(&capture);
+    // What backward() was given to multiply it by was not captured.
+    if (Detail(capture.detail).flag("weighted")) return;
     const double value = loader_.number(&capture);
     if (std::isfinite(value)) rank.backward.push_back(value);
   }

@@ -26,6 +26,7 @@ struct ToyLoss {
   double factor = 0.5;                       // on each micro-batch's loss, before backward
   bool token_mean = false;                   // divide by the tokens of both micro-batches rather than average
   double divisor = 0;                        // of the gradient between backward and the step; 0: none was captured
+  bool weighted = false;                     // backward() was given what to multiply the loss by
   bool one_pass = false;                     // both losses are of the same tokens
   bool evaluates = false;                    // a third batch, through which no gradient goes
   std::int64_t end = -1;                     // the last two tokens of a row, the second of them padding; -1: none
@@ -76,7 +77,8 @@ struct ToyLoss {
         job.tensor("loss", "cross_entropy", 0, Dtype::kFloat32, {}, bytes_of(std::vector<float>{mean}), place);
         const double of_all = supervised(rank);
         const auto used = static_cast<float>(token_mean ? sum / of_all : sum / count * factor);
-        job.tensor("backward.loss", "", 0, Dtype::kFloat32, {}, bytes_of(std::vector<float>{used}), place);
+        job.tensor("backward.loss", "", 0, Dtype::kFloat32, {}, bytes_of(std::vector<float>{used}),
+                   {.detail = weighted ? R"({"weighted":true})" : "", .occurrence = micro});
       }
       if (evaluates) {
         const testing::TensorPlace place{.detail = R"({"reduction":"mean","ignore_index":-100,"requires_grad":false})",
@@ -202,6 +204,14 @@ TEST(LossTest, WhatTheGradientsAreDividedByWithoutAScaler) {
   }
   // Not by what the loss is too large by, as by one's own clipping.
   EXPECT_EQ(title_of({.factor = 1, .divisor = 37.3}), title_of({.factor = 1}));
+}
+
+TEST(LossTest, AGradientThatBackwardIsGivenMayHoldTheDenominator) {
+  const Verdict verdict = verdict_of({.factor = 12, .weighted = true});
+  EXPECT_TRUE(verdict.findings.empty());
+  ASSERT_EQ(verdict.unknown.size(), 1U);
+  EXPECT_EQ(verdict.unknown[0],
+            "whether backward() was called on the mean: it was not captured, or with a factor of its own");
 }
 
 TEST(LossTest, TwoLossesOfTheSameTokensAreLeftOpen) {

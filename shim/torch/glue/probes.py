@@ -10,8 +10,12 @@ OPERATOR_PROBES = ("input_ids", "logits", "labels", "loss")
 def before_backward(arguments, keywords):
     tensors = arguments[0] if arguments else keywords.get("tensors")
     # Tensors may come as any sequence; one that can be gone through once only is left to its owner.
-    for tensor in [tensors] if is_tensor(tensors) else tensors if isinstance(tensors, (tuple, list)) else ():
-        take("backward.loss", "", tensor)
+    tensors = [tensors] if is_tensor(tensors) else tensors if isinstance(tensors, (tuple, list)) else ()
+    factors = arguments[1] if len(arguments) > 1 else keywords.get("grad_tensors")
+    if not isinstance(factors, (tuple, list)) or len(factors) != len(tensors):
+        factors = [factors] * len(tensors)
+    for tensor, factor in zip(tensors, factors):
+        take("backward.loss", "", tensor, {} if factor is None else {"weighted": True})
     # Before the first backward of a step nothing should be left of the last one.
     if next_occurrence("backward", "") == 0:
         take_gradients(followed_parameters(), "grad.kept", {"names": []})
