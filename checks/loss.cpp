@@ -131,6 +131,11 @@ Verdict check_loss(const Subject& subject, LossMargins& margins) {
   if (scale.judged == 0)
     verdict.unknown.emplace_back(
         "whether backward() was called on the mean: it was not captured, or with a factor of its own");
+  if (scale.judged > 0 && scale.left > 0)
+    verdict.unknown.push_back(
+        fmt::format("whether backward() was called on the mean in {} more steps: it was given a factor of its own, or "
+                    "what it was called on is made of other than the losses that were recomputed",
+                    scale.left));
   if (scale.other > 0) {
     verdict.unknown.push_back(fmt::format(
         "whether the loss of {} steps is right: it is not the mean of the log-probabilities that it is made "

@@ -126,7 +126,10 @@ class ScaleExaminer {
       if (at == all.ranks.end()) return;
       some.ranks.insert(*at);
     }
-    if (complete(some)) judge(step, some);
+    if (complete(some)) return judge(step, some);
+    const bool trains = std::any_of(some.ranks.begin(), some.ranks.end(),
+                                    [](const auto& one) { return !one.second.backward_calls.empty(); });
+    count_.left += trains ? 1 : 0;
   }
 
   void judge(std::int64_t step, StepBatch& batch) {

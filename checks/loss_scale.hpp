@@ -12,7 +12,8 @@ namespace plumbline::checks {
 
 struct ScaleCount {
   std::size_t judged = 0;  // steps
-  std::size_t other = 0;   // of these: the loss is something else that is made of log-probabilities
+  std::size_t left = 0;    // steps, by set of ranks, of which not all losses or backward() calls could be used
+  std::size_t other = 0;   // of those judged: the loss is something else that is made of log-probabilities
 };
 
 ScaleCount examine_scale(const Subject& subject, CaptureLoader& loader, const std::vector<LossCall>& calls,

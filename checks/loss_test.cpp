@@ -27,6 +27,7 @@ struct ToyLoss {
   bool token_mean = false;                   // divide by the tokens of both micro-batches rather than average
   double divisor = 0;                        // of the gradient between backward and the step; 0: none was captured
   bool weighted = false;                     // backward() was given what to multiply the loss by
+  bool lone_step = false;                    // a step more, of whose loss nothing but the backward() is known
   bool one_pass = false;                     // both losses are of the same tokens
   bool evaluates = false;                    // a third batch, through which no gradient goes
   std::int64_t end = -1;                     // the last two tokens of a row, the second of them padding; -1: none
@@ -90,6 +91,7 @@ struct ToyLoss {
         const auto mean = static_cast<float>(cross_entropy(logits, wanted).first / 6);
         job.tensor("loss", "cross_entropy", 0, Dtype::kFloat32, {}, bytes_of(std::vector<float>{mean}), place);
       }
+      if (lone_step) job.tensor("backward.loss", "", 1, Dtype::kFloat32, {}, bytes_of(std::vector<float>{3}));
       if (divisor > 0) {
         const std::vector<float> left{48, -96};
         std::vector<float> used{48, -96};
@@ -212,6 +214,15 @@ TEST(LossTest, AGradientThatBackwardIsGivenMayHoldTheDenominator) {
   ASSERT_EQ(verdict.unknown.size(), 1U);
   EXPECT_EQ(verdict.unknown[0],
             "whether backward() was called on the mean: it was not captured, or with a factor of its own");
+}
+
+TEST(LossTest, StepsThatAreNotJudgedAreCounted) {
+  ToyLoss toy;
+  toy.lone_step = true;
+  const Verdict verdict = verdict_of(toy);
+  EXPECT_EQ(verdict.status, Status::kPass);
+  ASSERT_EQ(verdict.unknown.size(), 1U);
+  EXPECT_NE(verdict.unknown[0].find("called on the mean in 1 more steps"), std::string::npos) << verdict.unknown[0];
 }
 
 TEST(LossTest, TwoLossesOfTheSameTokensAreLeftOpen) {
