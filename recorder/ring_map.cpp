@@ -1,10 +1,12 @@
 #include "recorder/ring_map.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,6 +57,15 @@ void copy_text(char* to, std::size_t size, std::string_view text) {
   std::memset(to + length, 0, size - length);
 }
 
+// Whether a page of the file that was never written costs nothing to read: a server of files would be asked for each.
+bool is_on_local_disk(int fd) {
+  constexpr auto kXfs = 0x58465342;  // XFS_SUPER_MAGIC, which linux/magic.h lacks
+  struct statfs system {};
+  if (fstatfs(fd, &system) != 0) return false;
+  return system.f_type == EXT4_SUPER_MAGIC || system.f_type == kXfs || system.f_type == BTRFS_SUPER_MAGIC ||
+         system.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
 }  // namespace
 
 std::optional<std::string> RingMap::create(int fd, const Settings& settings, const Identity& identity,
@@ -82,6 +93,9 @@ std::optional<std::string> RingMap::create(int fd, const Settings& settings, con
                "can): ") +
            std::strerror(errno);
   }
+  // Or the first touch of a ring would read ahead, by megabytes on some machines: a pause of the thread that touches
+  // it, and memory for pages that may never be used.
+  if (is_on_local_disk(fd)) madvise(mapping, total, MADV_RANDOM);
   fd_ = fd;
   base_ = static_cast<std::byte*>(mapping);
   bytes_ = total;

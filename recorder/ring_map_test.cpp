@@ -2,14 +2,17 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "recorder/testing/child.hpp"
 #include "recorder/testing/records.hpp"
@@ -44,6 +47,19 @@ class RingMapTest : public ::testing::Test {
   RingMap map_;
   int fd_ = -1;
 };
+
+TEST_F(RingMapTest, OnlyWhatIsTouchedTakesMemory) {
+  constexpr std::size_t kPage = 4096;
+  RingMap& map = create(4 << 20, 64 << 20);
+  RingHeader* const ring = map.claim(RingMap::Which::kAny);
+  ASSERT_NE(ring, nullptr);
+  *reinterpret_cast<volatile char*>(reinterpret_cast<std::byte*>(ring) + ring->slots_distance) = 1;
+  std::vector<unsigned char> pages((32 << 20) / kPage);
+  ASSERT_EQ(mincore(&map.header(), pages.size() * kPage, pages.data()), 0);
+  const auto resident = std::count_if(pages.begin(), pages.end(), [](unsigned char page) { return (page & 1) != 0; });
+  EXPECT_GE(resident, 1);
+  EXPECT_LE(resident * kPage, 1U << 20);
+}
 
 TEST_F(RingMapTest, TheFileDescribesItself) {
   const RingFileHeader& header = create(64 << 10, 1 << 20).header();
