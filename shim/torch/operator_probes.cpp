@@ -1,5 +1,6 @@
 #include "shim/torch/operator_probes.hpp"
 
+#include <c10/core/impl/TorchDispatchModeTLS.h>
 #include <torch/csrc/autograd/graph_task.h>
 
 #include <cstring>
@@ -8,6 +9,7 @@
 
 #include "recorder/json_text.hpp"
 #include "shim/torch/capture_tensor.hpp"
+#include "shim/torch/loss_gradients.hpp"
 #include "shim/torch/module_path.hpp"
 #include "shim/torch/probe_window.hpp"
 
@@ -30,6 +32,12 @@ std::vector<Place>& places() {
 
 // Losses are made of operators that are losses too: only the outermost is the job's own.
 thread_local int open_losses = 0;
+thread_local LossPlace outermost_loss;
+
+// What a compiler traces has no elements; the code that it makes runs later, and is what trains.
+bool is_traced() {
+  return c10::impl::TorchDispatchModeTLS::get_mode(c10::impl::TorchDispatchModeKey::FAKE).has_value();
+}
 
 bool in_backward() { return torch::autograd::get_current_graph_task_id() != -1; }
 
@@ -78,10 +86,13 @@ void begin_loss(const Values& in, const char* function, OperatorProbe& open) {
   const bool smoothing = std::strcmp(function, "cross_entropy") == 0;
   if (in.size() < (smoothing ? 6u : 5u) || !in[0].isTensor() || !in[1].isTensor()) return;
   open.loss = true;
-  if (open_losses++ > 0 || in_backward()) return;
+  if (open_losses++ > 0) return;
+  outermost_loss = {};
+  if (in_backward() || is_traced()) return;
   open.name = function;
   open.step = window_step();
   open.occurrence = next_occurrence("loss", function);
+  outermost_loss = {open.name, open.step, open.occurrence};
   open.probe = std::strcmp(reduction_name(in[3]), "none") == 0 ? "token_loss" : "loss";
   open.detail = detail_of_loss(in, open, smoothing);
   capture(in[0].toTensor(), "logits", open, open.detail);
@@ -98,7 +109,7 @@ const char* probe_of_embedding(const std::string& module) {
 
 // (weight, indices, …)
 void take_embedding(const Values& in) {
-  if (in.size() < 2 || !in[0].isTensor() || !in[1].isTensor() || in_backward()) return;
+  if (in.size() < 2 || !in[0].isTensor() || !in[1].isTensor() || in_backward() || is_traced()) return;
   OperatorProbe open;
   open.name = current_module();
   const char* const probe = probe_of_embedding(open.name);
@@ -124,6 +135,16 @@ void begin_operator_probe(const at::RecordFunction& function, OperatorProbe& pro
   const std::string_view name = function.name();
   if (name == "aten::cross_entropy_loss") return begin_loss(function.inputs(), "cross_entropy", probe);
   if (name == "aten::nll_loss_nd" || name == "aten::nll_loss") return begin_loss(function.inputs(), "nll_loss", probe);
+  // Called by itself where a compiler has taken a cross-entropy apart.
+  if (name == "aten::nll_loss_forward" || name == "aten::nll_loss2d_forward") {
+    begin_loss(function.inputs(), "nll_loss", probe);
+    probe.innermost_loss = true;
+    return;
+  }
+  if (name == "aten::nll_loss_backward" || name == "aten::nll_loss2d_backward") {
+    if (const at::Tensor* gradient = tensor_at(function.inputs(), 0)) take_loss_gradient(*gradient);
+    return;
+  }
   if (name == "aten::embedding") return take_embedding(function.inputs());
   for (std::size_t i = 0; i < places().size(); ++i) {
     const Place& place = places()[i];
@@ -139,11 +160,15 @@ void begin_operator_probe(const at::RecordFunction& function, OperatorProbe& pro
 
 void end_operator_probe(const at::RecordFunction& function, OperatorProbe& probe) noexcept {
   if (probe.loss) --open_losses;
-  if (probe.step < 0) return;
+  if (probe.step < 0 && !probe.innermost_loss) return;
   try {
     const Values outputs(function.outputs().data(), function.outputs().size());
+    if (probe.innermost_loss) {
+      if (const at::Tensor* loss = tensor_at(outputs, 0)) follow_loss(*loss, outermost_loss);
+    }
+    if (probe.step < 0) return;
     if (probe.loss) {
-      if (const at::Tensor* loss = tensor_at(outputs, -1)) capture(*loss, probe.probe.c_str(), probe, probe.detail);
+      if (const at::Tensor* loss = tensor_at(outputs, 0)) capture(*loss, probe.probe.c_str(), probe, probe.detail);
     }
     for (const std::size_t index : probe.outputs) {
       const Place& place = places()[index];

@@ -14,6 +14,7 @@ namespace plumbline::shim::adapter {
 struct OperatorProbe {
   std::int64_t step = -1;  // -1: the operator is no probe's place
   bool loss = false;
+  bool innermost_loss = false;  // its result has the node that the loss's backward operator runs in
   std::string name;
   std::string probe;  // of the loss: loss or token_loss
   std::uint32_t occurrence = 0;

@@ -68,6 +68,8 @@ def check_truth(problems, captures, truth):
         same(f"step {step}, attention_mask", captures.data("attention_mask", step, "Model"), ["01" * 12] * 2)
         half = [struct.pack("<f", struct.unpack("<f", bytes.fromhex(each["loss"]))[0] / 2).hex() for each in micro]
         same(f"step {step}, backward.loss", captures.data("backward.loss", step, ""), half)
+        weights = captures.data("loss.grad", step, "cross_entropy")
+        same(f"step {step}, loss.grad", weights, [struct.pack("<f", 0.5).hex()] * 2)
         for name, grad in truth["grads"][step].items():
             same(f"step {step}, grad.before_clip of {name}", captures.data("grad.before_clip", step, name), [grad])
         (clip,) = captures.of("clip", step)
@@ -85,8 +87,18 @@ def check_truth(problems, captures, truth):
     for key, value in {"reduction": "mean", "ignore_index": -100, "label_smoothing": 0, "requires_grad": True}.items():
         same(f"detail of the loss, {key}", detail[key], value)
     same("losses of tokens", captures.data("token_loss", len(truth["clip"]), "nll_loss"), truth["evaluated"])
+    check_weights(same, captures, len(truth["clip"]))
+    same("losses that a compiler traces", [row["name"] for row in captures.of("loss") if row["amount"] != 1], [])
     ended = [row["detail"] for row in captures.of("probes") if row["detail"]["ended"]]
     same("probes that never fired", [row["never"] for row in ended], [["activation.absent"]])
+
+
+def check_weights(same, captures, step):
+    weights = captures.data("loss.grad", step, "cross_entropy")
+    wanted = [[0.25 * 3 * 0.5], [1, 2, 3, 4], [3]]
+    same("weights of losses", weights, [struct.pack(f"<{len(each)}f", *each).hex() for each in wanted])
+    details = [row["detail"] or {} for row in captures.of("backward.loss", step)]
+    same("gradients to begin with", [each.get("weighted", False) for each in details], [False, True, True])
 
 
 def main():

@@ -81,6 +81,19 @@ def what_must_stay_as_it_is(model, logits, labels):
         TRUTH["evaluated"].append(raw(F.nll_loss(logits.log_softmax(-1), labels, reduction="none")))
 
 
+def weighted_losses(logits, labels):
+    """What reaches a loss from backward(): factors, hooks, the gradient to begin with; not what a caller asks for."""
+    logits = logits.clone().requires_grad_()
+    loss = F.cross_entropy(logits, labels, label_smoothing=0.5)
+    torch.autograd.grad(loss, logits, retain_graph=True)
+    loss.register_hook(lambda gradient: gradient * 3)
+    (loss * 0.25).backward()
+    F.cross_entropy(logits, labels, reduction="none").backward(torch.tensor([1.0, 2.0, 3.0, 4.0]))
+    loss = F.cross_entropy(logits, labels, reduction="sum")
+    loss.register_hook(lambda gradient: gradient * 3)
+    loss.backward()
+
+
 def main():
     witness.start(distributed=False)
     model = Model()
@@ -97,9 +110,10 @@ def main():
         optimizer.zero_grad()
         witness.loss(loss)
     generator = torch.Generator().manual_seed(77)
-    what_must_stay_as_it_is(
-        model, torch.randn(4, VOCABULARY, generator=generator), torch.randint(VOCABULARY, (4,), generator=generator)
-    )
+    logits = torch.randn(4, VOCABULARY, generator=generator)
+    labels = torch.randint(VOCABULARY, (4,), generator=generator)
+    what_must_stay_as_it_is(model, logits, labels)
+    weighted_losses(logits, labels)
     with open(os.path.join(os.environ["WITNESS_DIR"], "truth.json"), "w") as out:
         json.dump(TRUTH, out)
     witness.finish()
