@@ -167,8 +167,9 @@ void end_operator_probe(const at::RecordFunction& function, OperatorProbe& probe
       if (const at::Tensor* loss = tensor_at(outputs, 0)) follow_loss(*loss, outermost_loss);
     }
     if (probe.step < 0) return;
-    if (probe.loss) {
-      if (const at::Tensor* loss = tensor_at(outputs, 0)) capture(*loss, probe.probe.c_str(), probe, probe.detail);
+    if (const at::Tensor* loss = probe.loss ? tensor_at(outputs, 0) : nullptr) {
+      const std::string graph = loss->requires_grad() ? "true" : "false";
+      capture(*loss, probe.probe.c_str(), probe, "{\"graph\":" + graph + "," + probe.detail.substr(1));
     }
     for (const std::size_t index : probe.outputs) {
       const Place& place = places()[index];

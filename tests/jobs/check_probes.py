@@ -98,6 +98,8 @@ def check_weights(same, captures, step):
     wanted = [[0.25 * 3 * 0.5], [1, 2, 3, 4], [3]]
     same("weights of losses", weights, [struct.pack(f"<{len(each)}f", *each).hex() for each in wanted])
     details = [row["detail"] or {} for row in captures.of("backward.loss", step)]
+    graphs = [row["detail"]["graph"] for row in captures.of("loss", step)]
+    same("losses with a graph", graphs, [False] * 4 + [True] * 2)
     same("gradients to begin with", [each.get("weighted", False) for each in details], [False, True, True])
 
 
