@@ -28,7 +28,48 @@ void add_losses_of(const reader::Run& run, const reader::CaptureFile& file, std:
   losses.push_back({name, rank, "captures end before the process did: what followed was not written, or is cut off"});
 }
 
-// Processes that stepped an optimizer without leaving captures, in a run where others did.
+// Processes that wrote a file of captures which is not in the run directory.
+class GoneFiles {
+ public:
+  explicit GoneFiles(const Subject& subject) : run_(subject.run()), sets_(subject.capture_sets()) {
+    for (const reader::CaptureSet& set : sets_.all) add(set.captures.files());
+    add(sets_.unused);
+  }
+
+  // The name of the file of a trace's process; empty: it wrote none, its file is there, or is told of as damaged.
+  std::string_view of(std::size_t trace) const {
+    std::error_code none;
+    const std::string_view name = run_.traces()[trace].definitions().fact("captures.file");
+    if (name.empty() || found_.contains(trace) || !std::filesystem::is_directory(run_.path(), none)) return {};
+    const std::string path = (std::filesystem::path(run_.path()) / name).string();
+    const bool damaged = std::any_of(sets_.damaged.begin(), sets_.damaged.end(),
+                                     [&](const std::string& sentence) { return sentence.starts_with(path); });
+    return damaged ? std::string_view() : name;
+  }
+
+ private:
+  void add(const std::vector<reader::CaptureFile>& files) {
+    for (const reader::CaptureFile& file : files) {
+      if (const auto trace = reader::trace_of(run_, file.process())) found_.insert(*trace);
+    }
+  }
+
+  const reader::Run& run_;
+  const reader::CaptureSets& sets_;
+  std::set<std::size_t> found_;  // traces whose processes left captures
+};
+
+void add_gone(const Subject& subject, std::vector<CaptureLoss>& losses) {
+  const GoneFiles gone(subject);
+  for (std::size_t index = 0; index < subject.run().traces().size(); ++index) {
+    const std::string_view name = gone.of(index);
+    if (!name.empty())
+      losses.push_back({"", subject.run().traces()[index].rank(),
+                        fmt::format("the captures that it wrote to {} are not there", name)});
+  }
+}
+
+// Processes that stepped an optimizer and wrote no captures, in a start in which others did.
 void add_absent(const Subject& subject, std::vector<CaptureLoss>& losses) {
   std::set<std::tuple<int, int, int>> captured;  // launch, attempt, rank
   for (const reader::CaptureSet& set : subject.capture_sets().all) {
@@ -39,6 +80,7 @@ void add_absent(const Subject& subject, std::vector<CaptureLoss>& losses) {
     const auto peer = captured.lower_bound({trace.launch(), trace.attempt(), 0});
     const bool peers =
         peer != captured.end() && std::get<0>(*peer) == trace.launch() && std::get<1>(*peer) == trace.attempt();
+    if (!trace.definitions().fact("captures.file").empty()) continue;
     if (trace.rank() < 0 || !peers || !trace.clean_end() ||
         captured.contains({trace.launch(), trace.attempt(), trace.rank()}))
       continue;
@@ -70,6 +112,7 @@ std::vector<CaptureLoss> capture_losses(const Subject& subject) {
     for (const reader::CaptureFile& file : set.captures.files()) add_losses_of(subject.run(), file, losses);
   }
   for (const reader::CaptureFile& file : sets.unused) add_losses_of(subject.run(), file, losses);
+  add_gone(subject, losses);
   add_absent(subject, losses);
   add_missing(subject, losses);
   return losses;

@@ -55,6 +55,10 @@ std::span<const Check> all_checks() {
   return kChecks;
 }
 
+bool applies(const Check& check, const Subject& subject) {
+  return !check.of_captures || !subject.capture_sets().all.empty() || !capture_losses(subject).empty();
+}
+
 Verdict evaluate(const Check& check, const Subject& subject) {
   if (!check.of_captures) return check.evaluate(subject);
   const std::vector<reader::CaptureSet>& sets = subject.capture_sets().all;

@@ -181,7 +181,7 @@ Verdict with_data(const std::vector<std::int64_t>& first, const std::vector<std:
     ToyTraining{.rank = rank, .steps = 2, .replicas = {0, 1}, .batch_ranks = {0, 1}}.write(directory.path());
     std::filesystem::rename(directory / ("captures/rank" + std::to_string(rank) + ".plc"),
                             directory / ("captures/steps" + std::to_string(rank) + ".plc"));
-    CaptureJob job(directory.path(), rank);
+    CaptureJob job(directory.path(), rank, {.start_monotonic_ns = testing::RankOptions{}.start_monotonic_ns + 1});
     job.tensor("input_ids", "model", 0, Dtype::kInt64, {2, 2}, testing::bytes_of(rank == 0 ? first : second));
     job.finish();
   }

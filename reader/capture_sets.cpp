@@ -16,6 +16,11 @@ std::string foreign_text(const Run& run, const CaptureFile& file) {
          run.path() + " holds no trace; put it beside the traces of its own run.";
 }
 
+// A process has one file of captures.
+std::tuple<std::string, std::uint32_t, std::uint64_t> whose(const ProcessInfo& process) {
+  return {process.boot_id, process.pid, process.start_monotonic_ns};
+}
+
 bool is_of(const Trace& trace, const ProcessInfo& captured) {
   const ProcessInfo& process = trace.process();
   if (process.pid != captured.pid || process.boot_id != captured.boot_id) return false;
@@ -48,9 +53,18 @@ CaptureSets CaptureSets::open(const Run& run) {
         files.begin(), files.end(), [&](const CaptureFile& file) { return complaint.starts_with(file.path() + ": "); });
     if (!of_opened) sets.damaged.push_back(complaint);
   }
+  // Copies of one file follow each other, the fullest first.
   std::stable_sort(files.begin(), files.end(), [](const CaptureFile& a, const CaptureFile& b) {
-    return a.process().start_realtime_ns < b.process().start_realtime_ns;
+    const auto order = [](const CaptureFile& file) {
+      return std::tuple(file.process().start_realtime_ns, whose(file.process()));
+    };
+    const auto first = order(a), second = order(b);
+    return first != second ? first < second : a.captures().size() > b.captures().size();
   });
+  files.erase(
+      std::unique(files.begin(), files.end(),
+                  [](const CaptureFile& a, const CaptureFile& b) { return whose(a.process()) == whose(b.process()); }),
+      files.end());
   std::map<std::tuple<int, int, int>, std::vector<CaptureFile>> parts;
   std::map<std::tuple<int, int, int>, int> processes;  // by launch, attempt and rank
   std::map<std::size_t, int> turns;                    // by trace

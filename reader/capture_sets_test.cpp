@@ -141,6 +141,22 @@ TEST(CaptureSets, TheSameProcessNumberAtAnotherTimeIsAnother) {
   EXPECT_EQ(CaptureSets::open(opened_later).foreign.size(), 1U);
 }
 
+TEST(CaptureSets, ACopyOfAFileIsNotCountedTwice) {
+  const TempDir run;
+  const Process own{.pid = 10};
+  trace(run, own, 1);
+  const std::string file = captures(run, own);
+  std::filesystem::copy_file(file, run / "captures/0.plc");
+  std::filesystem::resize_file(run / "captures/0.plc", std::filesystem::file_size(file) / 2);
+  std::filesystem::copy_file(file, run / "captures/copy.plc");
+  const reader::Run opened = open_run(run.path());
+  const CaptureSets sets = CaptureSets::open(opened);
+  ASSERT_EQ(told(sets), Texts{"0.0.0: 0"});
+  ASSERT_EQ(sets.all[0].captures.files().size(), 1U);
+  EXPECT_EQ(sets.all[0].captures.files().front().captures().size(), 1U);
+  EXPECT_TRUE(sets.foreign.empty() && sets.unused.empty());
+}
+
 // Those of multiprocessing.spawn learn their ranks when they meet.
 TEST(CaptureSets, RanksThatOnlyTheGroupKnows) {
   const TempDir run;

@@ -5,11 +5,13 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 #include "recorder/capture_writer.hpp"
 #include "recorder/clock.hpp"
 #include "recorder/log.hpp"
 #include "recorder/process_names.hpp"
+#include "recorder/recorder.hpp"
 #include "recorder/run_directory.hpp"
 
 namespace plumbline::recorder {
@@ -53,7 +55,10 @@ std::optional<std::string> open_file(Captures& c) {
   if (const std::int32_t rank = rank_from_groups(); rank >= 0) identity.rank = rank;
   c.writer = new CaptureWriter;
   const ProcessStart start{monotonic_ns(), realtime_ns()};
-  return c.writer->create(folder + "/" + trace_stem(identity) + ".plc", identity, start, c.level);
+  auto error = c.writer->create(folder + "/" + trace_stem(identity) + ".plc", identity, start, c.level);
+  // So that a reader can tell captures that are gone from those that never were.
+  if (!error) fact("captures.file", std::string_view(c.writer->path()).substr(c.directory.size() + 1));
+  return error;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "recorder/recorder.hpp"
 #include "recorder/testing/child.hpp"
+#include "recorder/testing/trace_contents.hpp"
 
 namespace plumbline::recorder {
 namespace {
@@ -53,6 +54,23 @@ TEST(Captures, ThereIsNoFileBeforeTheFirstOne) {
     if (take()) std::_Exit(5);
   });
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(Captures, TheTraceNamesTheFile) {
+  const ScratchDirectory scratch;
+  const int status = run_in_child([&] {
+    if (!start(settings_in(scratch / "run"))) std::_Exit(1);
+    promote("test");
+    if (!take() || !take()) std::_Exit(2);
+    stop(0, 0);
+  });
+  ASSERT_EQ(WEXITSTATUS(status), 0);
+  for (const auto& entry : fs::directory_iterator(scratch / "run")) {
+    if (entry.path().extension() != ".plt") continue;
+    const auto trace = testing::read_trace(entry.path().string());
+    ASSERT_EQ(trace.facts.count("captures.file"), 1U);
+    EXPECT_TRUE(fs::exists(fs::path(scratch / "run") / trace.facts.find("captures.file")->second));
+  }
 }
 
 TEST(Captures, NothingIsCapturedWithoutARecording) { EXPECT_FALSE(take()); }

@@ -1,5 +1,7 @@
-"""torchrun --max-restarts 1: in the first attempt rank 1 kills itself after two steps; the second attempt trains on."""
+"""torchrun --max-restarts 1: in the first attempt rank 1 kills itself in the middle of its third step, before the update; the
+second attempt trains on."""
 
+import itertools
 import os
 import signal
 
@@ -16,9 +18,10 @@ def main():
     first_attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT") == "0"
     model = DistributedDataParallel(TinyModel())
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    if first_attempt and rank == 1:
+        begun = itertools.count()
+        optimizer.register_step_pre_hook(lambda *_: os.kill(os.getpid(), signal.SIGKILL) if next(begun) == 2 else None)
     for step in range(4):
-        if first_attempt and rank == 1 and step == 2:
-            os.kill(os.getpid(), signal.SIGKILL)
         inputs, labels = batch(step, rank, world)
         loss = cross_entropy(model(inputs), labels)
         loss.backward()

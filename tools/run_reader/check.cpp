@@ -209,7 +209,7 @@ int run_check(const Context& context) {
   if (!sources.complaint().empty()) return complain(context.err, sources.complaint());
   const std::vector<checks::CaptureLoss> losses = checks::capture_losses(context.subject);
   for (const checks::StateCheck& one : checks::state_checks()) {
-    const bool wanted = options.check.empty() ? !captures.empty() : options.check == one.name;
+    const bool wanted = options.check.empty() ? !captures.empty() || !losses.empty() : options.check == one.name;
     if (!wanted) continue;
     Verdict verdict = check_captured(one, captures, sources, context);
     if (const checks::Subject* reference = sources.reference_run()) {
