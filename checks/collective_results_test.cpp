@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "checks/testing/collective_job.hpp"
+#include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
 namespace {
@@ -181,8 +182,7 @@ TEST(CollectiveResultsOfDevices, NeedADiagnosis) {
   CollectiveJob job(directory.path(), 2, "nccl");
   job.call(Op::kAllReduce, ReduceOp::kSum);
   job.finish();
-  const reader::Run run = reader::testing::open_run(directory.path());
-  const Verdict verdict = check_collective_results(Subject(run));
+  const Verdict verdict = testing::verdict_of(check_collective_results, directory);
   EXPECT_EQ(verdict.status, Status::kNotEvaluated);
   EXPECT_EQ(verdict.reason, "no collective was captured: those of nccl are looked at in a diagnosis alone");
 }

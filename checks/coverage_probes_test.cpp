@@ -11,15 +11,12 @@ namespace {
 using reader::testing::open_run;
 using reader::testing::TempDir;
 using testing::CaptureJob;
-using testing::FakeRank;
 
 std::vector<CoverageGap> gaps_of(const std::vector<std::string>& notes_of_ranks, std::string* reason = nullptr) {
   const TempDir directory;
   int rank = 0;
   for (const std::string& detail : notes_of_ranks) {
-    FakeRank fake(directory.path(), rank, static_cast<int>(notes_of_ranks.size()));
-    fake.step(1, 2);
-    fake.exit(0);
+    testing::write_trace(directory.path(), rank, static_cast<int>(notes_of_ranks.size()));
     CaptureJob job(directory.path(), rank++);
     job.note("probes", "", -1, R"({"armed":["input_ids","loss"],"ended":false})");
     job.note("probes", "", -1, detail);

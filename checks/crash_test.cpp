@@ -4,6 +4,7 @@
 
 #include "checks/ending.hpp"
 #include "checks/testing/fake_rank.hpp"
+#include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
 namespace {
@@ -12,10 +13,7 @@ using reader::testing::open_run;
 using reader::testing::TempDir;
 using testing::FakeRank;
 
-Verdict verdict_of(const TempDir& directory) {
-  const reader::Run run = open_run(directory.path());
-  return check_crash(Subject(run));
-}
+Verdict verdict_of(const TempDir& directory) { return testing::verdict_of(check_crash, directory); }
 
 void end_one(const TempDir& directory, int number, double last_ms, int status, int signal = 0,
              std::string_view exception = {}, std::string_view message = {}) {

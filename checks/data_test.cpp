@@ -4,11 +4,11 @@
 
 #include "checks/testing/fake_rank.hpp"
 #include "checks/testing/row_job.hpp"
+#include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
 namespace {
 
-using reader::testing::open_run;
 using reader::testing::TempDir;
 using testing::Ids;
 using testing::RowPass;
@@ -18,13 +18,10 @@ const std::string kSettings = R"({"bos":1,"eos":2,"pad":0})";
 Verdict verdict_of(const std::vector<RowPass>& passes, int ranks = 1) {
   const TempDir directory;
   for (int rank = 0; rank < ranks; ++rank) {
-    testing::FakeRank fake(directory.path(), rank, ranks);
-    fake.step(1, 2);
-    fake.exit(0);
+    testing::write_trace(directory.path(), rank, ranks);
     testing::write_rows(directory.path(), passes, rank);
   }
-  const reader::Run run = open_run(directory.path());
-  return check_data(Subject(run));
+  return testing::verdict_of(check_data, directory);
 }
 
 // Four rows in two micro-batches, with labels but for the first token.
@@ -152,14 +149,11 @@ TEST(DataTest, WithoutLabelsOrRowsItSaysSo) {
   EXPECT_EQ(verdict_of(passes).unknown.front(), "whether every row has a label: no labels fit the token ids");
   EXPECT_EQ(verdict_of({}).status, Status::kNotEvaluated);
   const TempDir directory;
-  testing::FakeRank fake(directory.path(), 0, 1);
-  fake.step(1, 2);
-  fake.exit(0);
+  testing::write_trace(directory.path());
   testing::CaptureJob job(directory.path(), 0);
   job.tensor("input_ids", "embed", 0, testing::Dtype::kInt64, {4}, testing::bytes_of(Ids{1, 2, 3, 4}));
   job.finish();
-  const reader::Run run = open_run(directory.path());
-  EXPECT_EQ(check_data(Subject(run)).status, Status::kInconclusive);
+  EXPECT_EQ(testing::verdict_of(check_data, directory).status, Status::kInconclusive);
 }
 
 }  // namespace

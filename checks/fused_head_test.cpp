@@ -7,11 +7,11 @@
 #include "checks/loss.hpp"
 #include "checks/testing/capture_job.hpp"
 #include "checks/testing/fake_rank.hpp"
+#include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
 namespace {
 
-using reader::testing::open_run;
 using reader::testing::TempDir;
 using recorder::Dtype;
 using testing::bytes_of;
@@ -94,12 +94,9 @@ struct ToyHead {
 
 Verdict verdict_of(const ToyHead& toy) {
   const TempDir directory;
-  testing::FakeRank fake(directory.path(), 0, 1);
-  fake.step(1, 2);
-  fake.exit(0);
+  testing::write_trace(directory.path());
   toy.write(directory.path());
-  const reader::Run run = open_run(directory.path());
-  return check_loss(Subject(run));
+  return testing::verdict_of(check_loss, directory);
 }
 
 std::string said_of(const ToyHead& toy) {

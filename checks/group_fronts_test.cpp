@@ -47,9 +47,7 @@ TEST(GroupFrontsTest, AMemberThatNeverSawTheGroupHasItsTrace) {
   FakeRank rank0(directory.path(), 0, 2);
   rank0.call(1, rank0.group("sub", "", "0,1"), Op::kBarrier);
   rank0.exit(0);
-  FakeRank rank1(directory.path(), 1, 2);
-  rank1.step(1, 2);
-  rank1.exit(0);
+  testing::write_trace(directory.path(), 1, 2);
   const reader::Run run = open_run(directory.path());
   const Subject subject(run);
   const auto groups = group_fronts(subject, {0, 0});

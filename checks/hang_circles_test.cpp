@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "checks/testing/fake_rank.hpp"
-#include "checks/testing/hang_verdict.hpp"
+#include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
 namespace {
@@ -26,7 +26,7 @@ TEST(HangCirclesTest, SendAgainstSendIsACircle) {
     rank.resident(60'000, 1);
     rank.exit(-1, 15);
   }
-  const Verdict verdict = verdict_of(directory);
+  const Verdict verdict = verdict_of(check_hang, directory);
   EXPECT_EQ(verdict.status, Status::kFail);
   ASSERT_EQ(verdict.findings.size(), 1U);
   const Finding& finding = verdict.findings[0];
@@ -45,7 +45,7 @@ TEST(HangCirclesTest, ReceiveAgainstReceiveIsACircle) {
     rank.resident(60'000, 1);
     rank.exit(-1, 15);
   }
-  const Verdict verdict = verdict_of(directory);
+  const Verdict verdict = verdict_of(check_hang, directory);
   ASSERT_EQ(verdict.findings.size(), 1U);
   EXPECT_EQ(verdict.findings[0].title,
             "ranks 0,1 wait for each other in a circle: rank 0 receives from 1, rank 1 receives from 0");
@@ -72,7 +72,7 @@ TEST(HangCirclesTest, OfACircleThoseAreNamedThatLeftTheirUsualPath) {
   route(directory.path(), 0, true);
   route(directory.path(), 1, false);
   route(directory.path(), 2, true);
-  const Verdict verdict = verdict_of(directory);
+  const Verdict verdict = verdict_of(check_hang, directory);
   // No ten seconds have passed, but a rank was seen to stand still.
   EXPECT_EQ(verdict.status, Status::kFail);
   ASSERT_EQ(verdict.findings.size(), 1U);
@@ -98,7 +98,7 @@ TEST(HangCirclesTest, AReceivePostedAheadMakesNoCircle) {
   rank1.call(10, rank1.group("0", "default_pg", "0,1"), Op::kRecv, {.peer = 0});
   rank1.resident(60'000, 1);
   rank1.exit(-1, 15);
-  const Verdict verdict = verdict_of(directory);
+  const Verdict verdict = verdict_of(check_hang, directory);
   EXPECT_EQ(verdict.status, Status::kFail);
   ASSERT_EQ(verdict.findings.size(), 1U);
   EXPECT_EQ(verdict.findings[0].title,

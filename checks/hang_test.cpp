@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "checks/testing/fake_rank.hpp"
-#include "checks/testing/hang_verdict.hpp"
+#include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
 namespace {
@@ -31,17 +31,15 @@ TEST(HangTest, AHealthyRunPasses) {
     train(rank, rank.group("0", "default_pg", "0,1"));
     rank.exit(0);
   }
-  const Verdict verdict = verdict_of(directory);
+  const Verdict verdict = verdict_of(check_hang, directory);
   EXPECT_EQ(verdict.status, Status::kPass);
   EXPECT_TRUE(verdict.findings.empty());
 }
 
 TEST(HangTest, WithoutCollectivesItIsNotEvaluated) {
   const TempDir directory;
-  FakeRank rank(directory.path(), 0, 1);
-  rank.step(1, 2);
-  rank.exit(0);
-  EXPECT_EQ(verdict_of(directory).status, Status::kNotEvaluated);
+  testing::write_trace(directory.path());
+  EXPECT_EQ(verdict_of(check_hang, directory).status, Status::kNotEvaluated);
 }
 
 TEST(HangTest, NamesTheRankThatLeftTheLoopAndWhatItDidLast) {
@@ -59,7 +57,7 @@ TEST(HangTest, NamesTheRankThatLeftTheLoopAndWhatItDidLast) {
   rank1.range(36, 38, "evaluate");
   rank1.exit(0);
 
-  const Verdict verdict = verdict_of(directory);
+  const Verdict verdict = verdict_of(check_hang, directory);
   EXPECT_EQ(verdict.status, Status::kFail);
   ASSERT_EQ(verdict.findings.size(), 1U);
   const Finding& finding = verdict.findings[0];
@@ -92,7 +90,7 @@ TEST(HangTest, ARankThatMayStillRunMakesItInconclusive) {
   FakeRank rank1(directory.path(), 1, 2);
   train(rank1, rank1.group("0", "default_pg", "0,1"));
   rank1.trace().flush();
-  const Verdict verdict = verdict_of(directory);
+  const Verdict verdict = verdict_of(check_hang, directory);
   EXPECT_EQ(verdict.status, Status::kInconclusive);
   ASSERT_EQ(verdict.findings.size(), 1U);
   EXPECT_TRUE(mentions(verdict.findings[0].unknown, "whether rank 1 will still get there"))
@@ -111,7 +109,7 @@ TEST(HangTest, ARankThatDiedInTheCallIsNamedWhenTheOthersFailed) {
   rank1.whole_call(10, 12, world1, Op::kAllReduce);
   rank1.call(20, world1, Op::kAllReduce);
   rank1.exit(-1, 11);
-  const Verdict verdict = verdict_of(directory);
+  const Verdict verdict = verdict_of(check_hang, directory);
   EXPECT_EQ(verdict.status, Status::kFail);
   ASSERT_EQ(verdict.findings.size(), 1U);
   EXPECT_EQ(verdict.findings[0].title,
@@ -132,7 +130,7 @@ TEST(HangTest, DifferentCallsUnderOneNumberAreAMismatch) {
     }
     rank.exit(-1, 6);
   }
-  const Verdict verdict = verdict_of(directory);
+  const Verdict verdict = verdict_of(check_hang, directory);
   EXPECT_EQ(verdict.status, Status::kFail);
   ASSERT_EQ(verdict.findings.size(), 1U);
   const Finding& finding = verdict.findings[0];
@@ -160,7 +158,7 @@ TEST(HangTest, TheCauseComesBeforeWhatFollowsFromIt) {
   rank2.group("dp", "data", "0,2", 1);
   rank2.step(1, 2);
   rank2.exit(0);
-  const Verdict verdict = verdict_of(directory);
+  const Verdict verdict = verdict_of(check_hang, directory);
   ASSERT_EQ(verdict.findings.size(), 1U);
   const Finding& finding = verdict.findings[0];
   EXPECT_EQ(finding.title, "rank 2 never joined all_reduce #0 of data (ranks 0,2); rank 0 waits in it");
@@ -173,7 +171,7 @@ TEST(HangTest, ARankWithoutATraceMayBeTheMissingOne) {
   FakeRank rank0(directory.path(), 0, 2);
   rank0.call(20, rank0.group("0", "default_pg", "0,1"), Op::kAllReduce);
   rank0.exit(-1, 15);
-  const Verdict verdict = verdict_of(directory);
+  const Verdict verdict = verdict_of(check_hang, directory);
   EXPECT_EQ(verdict.status, Status::kInconclusive);
   ASSERT_EQ(verdict.findings.size(), 1U);
   EXPECT_EQ(verdict.findings[0].ranks, std::vector<std::int32_t>{1});
@@ -186,7 +184,7 @@ TEST(HangTest, WithARankUnseenNothingPasses) {
   FakeRank rank0(directory.path(), 0, 2);
   train(rank0, rank0.group("0", "default_pg", "0,1"));
   rank0.exit(0);
-  EXPECT_EQ(verdict_of(directory).status, Status::kInconclusive);
+  EXPECT_EQ(verdict_of(check_hang, directory).status, Status::kInconclusive);
 }
 
 // The NCCL C API says when a call was made, not when the device had done it.
@@ -198,7 +196,7 @@ TEST(HangTest, CallsWithoutARecordedEndAreNotTakenForUnfinished) {
     rank.returned(11, rank.call(10, world, Op::kAllReduce, {.layer = testing::Layer::kNccl}));
     rank.exit(0);
   }
-  EXPECT_EQ(verdict_of(directory).status, Status::kPass);
+  EXPECT_EQ(verdict_of(check_hang, directory).status, Status::kPass);
 }
 
 TEST(HangTest, CallsInsideAnotherCallAreNotCountedTwice) {
@@ -211,7 +209,7 @@ TEST(HangTest, CallsInsideAnotherCallAreNotCountedTwice) {
     rank.end(12, outer);
     rank.exit(0);
   }
-  EXPECT_EQ(verdict_of(directory).status, Status::kPass);
+  EXPECT_EQ(verdict_of(check_hang, directory).status, Status::kPass);
 }
 
 TEST(HangTest, AReceiveWithoutItsSendNamesTheSender) {
@@ -223,7 +221,7 @@ TEST(HangTest, AReceiveWithoutItsSendNamesTheSender) {
   FakeRank rank1(directory.path(), 1, 2);
   rank1.call(10, rank1.group("0", "default_pg", "0,1"), Op::kRecv, {.peer = 0, .tag = 5});
   rank1.exit(-1, 15);
-  const Verdict verdict = verdict_of(directory);
+  const Verdict verdict = verdict_of(check_hang, directory);
   EXPECT_EQ(verdict.status, Status::kFail);
   ASSERT_EQ(verdict.findings.size(), 1U);
   EXPECT_EQ(verdict.findings[0].title, "rank 0 never sent what rank 1 receives from it in default_pg (tag 5)");
@@ -238,7 +236,7 @@ TEST(HangTest, PairedTransfersPass) {
   FakeRank rank1(directory.path(), 1, 2);
   rank1.whole_call(10, 11, rank1.group("0", "default_pg", "0,1"), Op::kRecv, {.peer = 0});
   rank1.exit(0);
-  EXPECT_EQ(verdict_of(directory).status, Status::kPass);
+  EXPECT_EQ(verdict_of(check_hang, directory).status, Status::kPass);
 }
 
 // A restart leaves the first attempt's traces: they are judged among themselves.
@@ -253,7 +251,7 @@ TEST(HangTest, AttemptsAreNotMixed) {
     second.whole_call(10, 11, world, Op::kAllReduce);
     second.exit(0);
   }
-  EXPECT_EQ(verdict_of(directory).status, Status::kPass);
+  EXPECT_EQ(verdict_of(check_hang, directory).status, Status::kPass);
 }
 
 TEST(HangTest, AFindingOfARestartedRunSaysWhichAttempt) {
@@ -267,7 +265,7 @@ TEST(HangTest, AFindingOfARestartedRunSaysWhichAttempt) {
     second.whole_call(10, 11, second.group("0", "default_pg", "0,1"), Op::kAllReduce);
     second.exit(0);
   }
-  const Verdict verdict = verdict_of(directory);
+  const Verdict verdict = verdict_of(check_hang, directory);
   ASSERT_EQ(verdict.findings.size(), 1U);
   EXPECT_EQ(verdict.findings[0].title,
             "attempt 0: rank 1 never joined all_reduce #0 of default_pg (ranks 0,1); rank 0 waits in it");
@@ -284,7 +282,7 @@ TEST(HangTest, DroppedCallsMakeAnAbsenceInconclusive) {
   train(rank1, rank1.group("0", "default_pg", "0,1"));
   rank1.trace().drop(recorder::Kind::kCollective, 1);
   rank1.exit(0);
-  const Verdict verdict = verdict_of(directory);
+  const Verdict verdict = verdict_of(check_hang, directory);
   EXPECT_EQ(verdict.status, Status::kInconclusive);
   ASSERT_EQ(verdict.findings.size(), 1U);
   EXPECT_TRUE(mentions(verdict.findings[0].unknown, "whether rank 1 made the call")) << all_of(verdict.findings[0]);
@@ -298,7 +296,7 @@ TEST(HangTest, AllInItAndNobodyOutIsNoDesync) {
     rank.resident(60'000, 1);
     rank.exit(-1, 15);
   }
-  const Verdict verdict = verdict_of(directory);
+  const Verdict verdict = verdict_of(check_hang, directory);
   EXPECT_EQ(verdict.status, Status::kFail);
   ASSERT_EQ(verdict.findings.size(), 1U);
   EXPECT_EQ(
@@ -320,7 +318,7 @@ TEST(HangTest, ARankThatDoesNotFinishWhatItsPeersDidIsNamed) {
     rank.resident(60'000, 1);
     rank.exit(-1, 15);
   }
-  const Verdict verdict = verdict_of(directory);
+  const Verdict verdict = verdict_of(check_hang, directory);
   ASSERT_EQ(verdict.findings.size(), 1U);
   EXPECT_EQ(verdict.findings[0].title,
             "rank 2 did not finish all_to_all_base #0 of expert (ranks 0-2), which ranks 0,1 did");
@@ -341,8 +339,9 @@ TEST(HangTest, AWaitIsAHangOnlyWhenItIsLongForThisRun) {
     rank1.whole_call(10, slow_run ? 25'000 : 12, rank1.group("0", "default_pg", "0,1"), Op::kAllReduce);
     rank1.resident(60'000, 1);
     rank1.killed();
-    EXPECT_EQ(verdict_of(directory).findings.at(0).unknown.empty(), false);
-    EXPECT_EQ(mentions(verdict_of(directory).findings[0].unknown, "whether rank 1 will still get there"), slow_run);
+    EXPECT_EQ(verdict_of(check_hang, directory).findings.at(0).unknown.empty(), false);
+    EXPECT_EQ(mentions(verdict_of(check_hang, directory).findings[0].unknown, "whether rank 1 will still get there"),
+              slow_run);
   }
 }
 
@@ -359,7 +358,7 @@ TEST(HangTest, TheStackOfTheRankThatIsMissingTellsTheLine) {
               {.python = {{"get", "/usr/lib/python3.12/queue.py", 171}, {"fetch", "/home/me/jobs/data.py", 20}}});
   rank1.resident(60'000, 1);
   rank1.exit(-1, 15);
-  const Verdict verdict = verdict_of(directory);
+  const Verdict verdict = verdict_of(check_hang, directory);
   ASSERT_EQ(verdict.findings.size(), 1U);
   const Finding& finding = verdict.findings[0];
   EXPECT_EQ(finding.descent.line, "rank 1 is at jobs/data.py:20 in fetch; rank 0 waits at jobs/train.py:30 in main");

@@ -4,8 +4,9 @@
 
 #include <functional>
 
+#include "checks/hang.hpp"
 #include "checks/testing/fake_rank.hpp"
-#include "checks/testing/hang_verdict.hpp"
+#include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
 namespace {
@@ -22,7 +23,7 @@ Finding finding_of(const std::function<void(int, FakeRank&, std::uint64_t)>& act
     FakeRank rank(directory.path(), number, 2);
     act(number, rank, rank.group("0", "default_pg", "0,1"));
   }
-  const Verdict verdict = testing::verdict_of(directory);
+  const Verdict verdict = testing::verdict_of(check_hang, directory);
   EXPECT_EQ(verdict.findings.size(), 1U);
   return verdict.findings.empty() ? Finding() : verdict.findings.front();
 }
@@ -47,7 +48,7 @@ TEST(HangTitlesTest, ARankWithoutATraceMayHaveBeenThere) {
   const TempDir directory;
   FakeRank rank0(directory.path(), 0, 2);
   waits(rank0, rank0.group("0", "default_pg", "0,1"), Op::kAllReduce);
-  const Verdict verdict = testing::verdict_of(directory);
+  const Verdict verdict = testing::verdict_of(check_hang, directory);
   ASSERT_EQ(verdict.findings.size(), 1U);
   EXPECT_EQ(verdict.findings[0].title,
             "rank 1, of which there is no trace, may have never joined all_reduce #0 of default_pg (ranks 0,1); rank 0 "

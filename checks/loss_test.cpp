@@ -6,11 +6,11 @@
 
 #include "checks/testing/capture_job.hpp"
 #include "checks/testing/fake_rank.hpp"
+#include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
 namespace {
 
-using reader::testing::open_run;
 using reader::testing::TempDir;
 using recorder::Dtype;
 using testing::bytes_of;
@@ -136,13 +136,10 @@ struct ToyLoss {
 Verdict verdict_of(const ToyLoss& toy) {
   const TempDir directory;
   for (int rank = 0; rank < toy.ranks; ++rank) {
-    testing::FakeRank fake(directory.path(), rank, toy.ranks);
-    fake.step(1, 2);
-    fake.exit(0);
+    testing::write_trace(directory.path(), rank, toy.ranks);
   }
   toy.write(directory.path());
-  const reader::Run run = open_run(directory.path());
-  return check_loss(Subject(run));
+  return testing::verdict_of(check_loss, directory);
 }
 
 std::string title_of(const ToyLoss& toy) {
@@ -257,11 +254,8 @@ TEST(LossTest, LossesOfNoTokenSayNothing) {
 
 TEST(LossTest, NothingCapturedIsNotEvaluated) {
   const TempDir directory;
-  testing::FakeRank fake(directory.path(), 0, 1);
-  fake.step(1, 2);
-  fake.exit(0);
-  const reader::Run run = open_run(directory.path());
-  EXPECT_EQ(check_loss(Subject(run)).status, Status::kNotEvaluated);
+  testing::write_trace(directory.path());
+  EXPECT_EQ(testing::verdict_of(check_loss, directory).status, Status::kNotEvaluated);
 }
 
 }  // namespace

@@ -4,12 +4,13 @@
 
 #include "checks/crash.hpp"
 #include "checks/testing/fake_rank.hpp"
+#include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
 namespace {
 
-using reader::testing::open_run;
 using reader::testing::TempDir;
+using testing::all_of;
 using testing::FakeRank;
 
 // Rank 1 is killed; rank 0 sees the counts of its memory group.
@@ -24,14 +25,7 @@ Verdict crash_with(std::initializer_list<std::pair<double, std::int64_t>> counts
   FakeRank rank1(directory.path(), 1, 2, options);
   rank1.step(10, 20);
   rank1.exit(-1, 9);
-  const reader::Run run = open_run(directory.path());
-  return check_crash(Subject(run));
-}
-
-std::string all_of(const Finding& finding) {
-  std::string text = finding.title;
-  for (const std::string& line : finding.details) text += "\n" + line;
-  return text + "\nnext: " + finding.next;
+  return testing::verdict_of(check_crash, directory);
 }
 
 TEST(MemoryKillsTest, AnotherRankOfTheHostSeesTheKill) {

@@ -7,12 +7,14 @@
 
 #include "checks/mismatch.hpp"
 #include "checks/testing/fake_rank.hpp"
+#include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
 namespace {
 
 using reader::testing::TempDir;
 using testing::FakeRank;
+using testing::mentions;
 using testing::Op;
 
 using Act = std::function<void(int, FakeRank&, std::uint64_t)>;
@@ -23,13 +25,7 @@ Verdict verdict_of(const Act& act) {
     FakeRank rank(directory.path(), number, 2);
     act(number, rank, rank.group("0", "default_pg", "0,1"));
   }
-  const reader::Run run = reader::testing::open_run(directory.path());
-  return check_mismatch(Subject(run));
-}
-
-bool mentions(const std::vector<std::string>& lines, std::string_view words) {
-  return std::any_of(lines.begin(), lines.end(),
-                     [&](const std::string& line) { return line.find(words) != std::string::npos; });
+  return testing::verdict_of(check_mismatch, directory);
 }
 
 // Rank 0 broadcasts so often more than rank 1, which ends as `end` says.
@@ -101,8 +97,7 @@ TEST(MismatchPartsTest, OneOfTwoViewsOfAGroupThatAllMembersShareIsNoDispute) {
     rank.whole_call(1, 2, rank.group("0", "default_pg", "0,1,2"), Op::kBarrier);
     rank.exit(0);
   }
-  const reader::Run run = reader::testing::open_run(directory.path());
-  const Verdict verdict = check_mismatch(Subject(run));
+  const Verdict verdict = testing::verdict_of(check_mismatch, directory);
   EXPECT_TRUE(verdict.findings.empty()) << verdict.findings.at(0).title;
 }
 

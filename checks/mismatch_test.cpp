@@ -5,37 +5,22 @@
 #include <functional>
 
 #include "checks/testing/fake_rank.hpp"
+#include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
 namespace {
 
-using reader::testing::open_run;
 using reader::testing::TempDir;
+using testing::all_of;
 using testing::CallDetails;
 using testing::Dtype;
 using testing::FakeRank;
+using testing::mentions;
 using testing::Op;
 using testing::Outcome;
 using testing::ReduceOp;
 
-Verdict verdict_of(const TempDir& directory) {
-  const reader::Run run = open_run(directory.path());
-  return check_mismatch(Subject(run));
-}
-
-bool mentions(const std::vector<std::string>& lines, std::string_view words) {
-  for (const std::string& line : lines) {
-    if (line.find(words) != std::string::npos) return true;
-  }
-  return false;
-}
-
-std::string all_of(const Finding& finding) {
-  std::string text = finding.title;
-  for (const std::string& line : finding.details) text += "\n" + line;
-  for (const std::string& line : finding.unknown) text += "\nnot known: " + line;
-  return text;
-}
+Verdict verdict_of(const TempDir& directory) { return testing::verdict_of(check_mismatch, directory); }
 
 // One trace a rank of a group of all of them, written by `act`, and the verdict over them.
 Verdict verdict_of_ranks(int ranks, const std::function<void(int, FakeRank&, std::uint64_t)>& act) {

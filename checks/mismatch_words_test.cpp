@@ -8,6 +8,7 @@
 #include "checks/call_sequence.hpp"
 #include "checks/mismatch.hpp"
 #include "checks/testing/fake_rank.hpp"
+#include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 using testing::CallDetails;
 using testing::Dtype;
 using testing::FakeRank;
+using testing::mentions;
 using testing::Op;
 using testing::ReduceOp;
 
@@ -28,19 +30,13 @@ Finding finding_of(int ranks, const std::function<void(int, FakeRank&, std::uint
     act(number, rank, rank.group("0", "default_pg", members));
     rank.exit(0);
   }
-  const reader::Run run = reader::testing::open_run(directory.path());
-  const Verdict verdict = check_mismatch(Subject(run));
+  const Verdict verdict = testing::verdict_of(check_mismatch, directory);
   EXPECT_EQ(verdict.findings.size(), 1U);
   return verdict.findings.empty() ? Finding() : verdict.findings.front();
 }
 
 void call(FakeRank& rank, double ms, std::uint64_t group, Op op, const CallDetails& details = {}) {
   rank.whole_call(ms, ms + 1, group, op, details);
-}
-
-bool mentions(const std::vector<std::string>& lines, std::string_view words) {
-  return std::any_of(lines.begin(), lines.end(),
-                     [&](const std::string& line) { return line.find(words) != std::string::npos; });
 }
 
 TEST(MismatchWordsTest, ARootIsToldAsAGlobalRank) {

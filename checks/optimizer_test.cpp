@@ -9,6 +9,7 @@
 #include "checks/element_values.hpp"
 #include "checks/testing/fake_rank.hpp"
 #include "checks/testing/toy_training.hpp"
+#include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
 namespace {
@@ -17,31 +18,17 @@ using reader::testing::open_run;
 using reader::testing::TempDir;
 using recorder::Dtype;
 using testing::CaptureJob;
+using testing::said;
 using testing::ToyParameter;
 using testing::ToyTraining;
 
-void trace(const std::string& directory) {
-  testing::FakeRank rank(directory, 0, 1);
-  rank.step(1, 2);
-  rank.exit(0);
-}
-
 Verdict verdict_of(const ToyTraining& toy, OptimizerMargins* margins = nullptr) {
   const TempDir directory;
-  trace(directory.path());
+  testing::write_trace(directory.path());
   toy.write(directory.path());
   const reader::Run run = open_run(directory.path());
   OptimizerMargins unused;
   return check_optimizer(Subject(run), margins != nullptr ? *margins : unused);
-}
-
-std::string said(const Verdict& verdict) {
-  std::string text = verdict.reason;
-  for (const Finding& finding : verdict.findings) {
-    text += "\n  " + finding.title;
-    for (const std::string& detail : finding.details) text += "\n    " + detail;
-  }
-  return text;
 }
 
 void expect_title(const ToyTraining& toy, const std::string& title) {
@@ -54,16 +41,13 @@ void expect_title(const ToyTraining& toy, const std::string& title) {
 
 TEST(OptimizerTest, ANameThatPyTorchHasTooIsNoFormula) {
   const TempDir directory;
-  testing::FakeRank fake(directory.path(), 0, 1);
-  fake.step(1, 2);
-  fake.exit(0);
+  testing::write_trace(directory.path());
   CaptureJob job(directory.path(), 0);
   job.step_note(0, "Adafactor", {R"({"settings":{"lr":0.1},"params":["w"]})"}, "transformers.optimization");
   for (const char* probe : {"grad", "param.before", "param.after"})
     job.tensor(probe, "w", 0, Dtype::kFloat32, {2}, testing::bytes_of(std::vector<float>{1, 2}));
   job.finish();
-  const reader::Run run = open_run(directory.path());
-  const Verdict verdict = check_optimizer(Subject(run));
+  const Verdict verdict = testing::verdict_of(check_optimizer, directory);
   EXPECT_EQ(verdict.status, Status::kInconclusive);
   EXPECT_TRUE(verdict.findings.empty());
   ASSERT_FALSE(verdict.unknown.empty());
@@ -81,9 +65,8 @@ TEST(OptimizerTest, RightUpdatesPassAndTheFaultsOfTheCheckItselfAreCaught) {
 
 TEST(OptimizerTest, ARunWithoutCapturesIsNotEvaluated) {
   const TempDir directory;
-  trace(directory.path());
-  const reader::Run run = open_run(directory.path());
-  EXPECT_EQ(check_optimizer(Subject(run)).status, Status::kNotEvaluated);
+  testing::write_trace(directory.path());
+  EXPECT_EQ(testing::verdict_of(check_optimizer, directory).status, Status::kNotEvaluated);
 }
 
 TEST(OptimizerTest, AnotherLearningRateIsSolvedFor) {
@@ -213,7 +196,7 @@ TEST(OptimizerTest, FrozenOnesThatChangeAndOnesThatNeverGetAGradient) {
 TEST(OptimizerTest, ALayerWhoseResultGoesOnWithoutItsGraph) {
   const auto verdict = [](const std::string& detached) {
     const TempDir directory;
-    trace(directory.path());
+    testing::write_trace(directory.path());
     CaptureJob job(directory.path(), 0);
     for (int step = 0; step < 2; ++step) {
       job.note("optimizer.step", "SGD", step,
@@ -229,8 +212,7 @@ TEST(OptimizerTest, ALayerWhoseResultGoesOnWithoutItsGraph) {
       job.tensor("param.after", "up.weight", step, Dtype::kFloat32, {1}, testing::bytes_of(grad));
     }
     job.finish();
-    const reader::Run run = open_run(directory.path());
-    return check_optimizer(Subject(run));
+    return testing::verdict_of(check_optimizer, directory);
   };
   const Verdict detached = verdict(R"({"up.weight":"norm"})");
   ASSERT_EQ(detached.findings.size(), 1u) << said(detached);
@@ -243,7 +225,7 @@ TEST(OptimizerTest, ALayerWhoseResultGoesOnWithoutItsGraph) {
 // Sines in bfloat16, of which a plain step takes the learning rate.
 Verdict of_bfloat16(double lr, double amplitude = 0.02) {
   const TempDir directory;
-  trace(directory.path());
+  testing::write_trace(directory.path());
   CaptureJob job(directory.path(), 0);
   job.step_note(0, "SGD", {fmt::format(R"({{"settings":{{"lr":{}}},"params":["w"]}})", lr)});
   std::vector<double> before;
@@ -256,8 +238,7 @@ Verdict of_bfloat16(double lr, double amplitude = 0.02) {
   job.tensor("param.before", "w", 0, Dtype::kBfloat16, {1000}, testing::bfloat16_bytes(before));
   job.tensor("param.after", "w", 0, Dtype::kBfloat16, {1000}, testing::bfloat16_bytes(after));
   job.finish();
-  const reader::Run run = open_run(directory.path());
-  return check_optimizer(Subject(run));
+  return testing::verdict_of(check_optimizer, directory);
 }
 
 TEST(OptimizerTest, UpdatesThatBfloat16CannotHold) {
@@ -300,15 +281,14 @@ void plain(CaptureJob& job, const std::string& name, const std::vector<std::uint
 
 Verdict grouped(int weight, int bias, int norm) {
   const TempDir directory;
-  trace(directory.path());
+  testing::write_trace(directory.path());
   CaptureJob job(directory.path(), 0);
   job.step_note(0, "SGD", {group(0.25), group(0)});
   plain(job, "fc.weight", {2, 2}, weight, "Linear");
   plain(job, "fc.bias", {2}, bias, "Linear");
   plain(job, "norm.weight", {2}, norm, "LayerNorm");
   job.finish();
-  const reader::Run run = open_run(directory.path());
-  return check_optimizer(Subject(run));
+  return testing::verdict_of(check_optimizer, directory);
 }
 
 TEST(OptimizerTest, WeightDecayInTheWrongGroup) {

@@ -6,16 +6,17 @@
 
 #include "checks/testing/fake_rank.hpp"
 #include "checks/testing/toy_training.hpp"
+#include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
 namespace {
 
-using reader::testing::open_run;
 using reader::testing::TempDir;
 using recorder::Dtype;
 using testing::CaptureJob;
 using testing::FakeRank;
 using testing::Op;
+using testing::said;
 using testing::ToyParameter;
 using testing::ToyTraining;
 
@@ -38,17 +39,7 @@ Verdict verdict_of(
   const TempDir directory;
   traces(directory.path(), reduces);
   for (const ToyTraining& toy : ranks) toy.write(directory.path());
-  const reader::Run run = open_run(directory.path());
-  return check_replicas(Subject(run));
-}
-
-std::string said(const Verdict& verdict) {
-  std::string text = verdict.reason;
-  for (const Finding& finding : verdict.findings) {
-    text += "\n  " + finding.title;
-    for (const std::string& detail : finding.details) text += "\n    " + detail;
-  }
-  return text;
+  return testing::verdict_of(check_replicas, directory);
 }
 
 TEST(ReplicasTest, RanksThatAgreePass) {
@@ -185,8 +176,7 @@ Verdict with_data(const std::vector<std::int64_t>& first, const std::vector<std:
     job.tensor("input_ids", "model", 0, Dtype::kInt64, {2, 2}, testing::bytes_of(rank == 0 ? first : second));
     job.finish();
   }
-  const reader::Run run = open_run(directory.path());
-  return check_replicas(Subject(run));
+  return testing::verdict_of(check_replicas, directory);
 }
 
 TEST(ReplicasTest, DataParallelRanksThatReadTheSameRows) {

@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "checks/testing/toy_training.hpp"
+#include "checks/testing/verdicts.hpp"
 #include "reader/testing/records.hpp"
 
 namespace plumbline::checks {
 namespace {
 
 using reader::testing::TempDir;
+using testing::said;
 using testing::ToyParameter;
 using testing::ToyTraining;
 
@@ -22,14 +24,6 @@ Verdict verdict_of(const ToyTraining& resumed, const ToyTraining& reference = {.
   auto b = reader::RunCaptures::open(theirs.path());
   EXPECT_TRUE(a.ok() && b.ok());
   return check_resumed_steps(*a, *b);
-}
-
-std::string said(const Verdict& verdict) {
-  std::string text = verdict.reason;
-  for (const Finding& finding : verdict.findings) {
-    for (const std::string& detail : finding.details) text += "\n" + detail;
-  }
-  return text;
 }
 
 ToyTraining resumed() { return {.steps = 8, .from = 4}; }

@@ -5,11 +5,11 @@
 #include "checks/data.hpp"
 #include "checks/testing/fake_rank.hpp"
 #include "checks/testing/row_job.hpp"
+#include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
 namespace {
 
-using reader::testing::open_run;
 using reader::testing::TempDir;
 using testing::Ids;
 using testing::RowPass;
@@ -52,12 +52,9 @@ struct Documents {
 
 Verdict verdict_of(const std::vector<RowPass>& passes) {
   const TempDir directory;
-  testing::FakeRank fake(directory.path(), 0, 1);
-  fake.step(1, 2);
-  fake.exit(0);
+  testing::write_trace(directory.path());
   testing::write_rows(directory.path(), passes);
-  const reader::Run run = open_run(directory.path());
-  return check_data(Subject(run));
+  return testing::verdict_of(check_data, directory);
 }
 
 Verdict verdict_of(const Documents& documents) { return verdict_of({documents.pass()}); }

@@ -3,32 +3,24 @@
 #include <gtest/gtest.h>
 
 #include "checks/testing/fake_training.hpp"
+#include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
 namespace {
 
-using reader::testing::open_run;
 using reader::testing::TempDir;
+using testing::all_of;
 using testing::FakeRank;
 using testing::FakeTraining;
 using testing::Op;
 using testing::RankOptions;
 
-Verdict verdict_of(const TempDir& directory) {
-  const reader::Run run = open_run(directory.path());
-  return check_straggler(Subject(run));
-}
+Verdict verdict_of(const TempDir& directory) { return testing::verdict_of(check_straggler, directory); }
 
 Verdict verdict_of(const FakeTraining& job) {
   const TempDir directory;
   job.write(directory.path());
   return verdict_of(directory);
-}
-
-std::string all_of(const Finding& finding) {
-  std::string text = finding.title;
-  for (const std::string& line : finding.details) text += "\n" + line;
-  return text + "\nnext: " + finding.next;
 }
 
 bool says(const Finding& finding, std::string_view words) { return all_of(finding).find(words) != std::string::npos; }

@@ -6,6 +6,7 @@
 
 #include "checks/straggler.hpp"
 #include "checks/testing/fake_training.hpp"
+#include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
 namespace {
@@ -16,8 +17,7 @@ using testing::FakeTraining;
 Finding finding_of(const FakeTraining& job) {
   const reader::testing::TempDir directory;
   job.write(directory.path());
-  const reader::Run run = reader::testing::open_run(directory.path());
-  const Verdict verdict = check_straggler(Subject(run));
+  const Verdict verdict = testing::verdict_of(check_straggler, directory);
   EXPECT_FALSE(verdict.findings.empty()) << verdict.reason;
   return verdict.findings.empty() ? Finding() : verdict.findings.front();
 }

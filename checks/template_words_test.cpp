@@ -5,6 +5,7 @@
 #include "checks/replicas.hpp"
 #include "checks/testing/fake_rank.hpp"
 #include "checks/testing/toy_training.hpp"
+#include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
 namespace {
@@ -67,8 +68,7 @@ TEST(TemplateWordsTest, TheReplicasCheckTakesTheWord) {
     trace(directory.path(), rank, "head.*\tTENSOR_PARALLEL");
     ToyTraining{.rank = rank, .data_seed = rank}.write(directory.path());
   }
-  const reader::Run run = open_run(directory.path());
-  const Verdict verdict = check_replicas(Subject(run));
+  const Verdict verdict = testing::verdict_of(check_replicas, directory);
   EXPECT_EQ(verdict.status, Status::kFail);
   ASSERT_FALSE(verdict.findings.empty());
   EXPECT_EQ(verdict.findings[0].title.find("step 0, ranks 0,1: head.weight has other gradients"), 0U)

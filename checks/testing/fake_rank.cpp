@@ -178,4 +178,10 @@ void FakeRank::exit(std::int32_t status, std::int32_t signal, std::string_view e
   EXPECT_EQ(trace_.error(), "");
 }
 
+void write_trace(const std::string& directory, std::int32_t rank, std::int32_t world) {
+  FakeRank fake(directory, rank, world);
+  fake.step(1, 2);
+  fake.exit(0);
+}
+
 }  // namespace plumbline::checks::testing

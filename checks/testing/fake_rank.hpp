@@ -121,4 +121,7 @@ class FakeRank {
   std::map<std::uint64_t, std::uint64_t> next_p2p_seq_;
 };
 
+// A rank that stepped once and ended in order: the trace beside captures.
+void write_trace(const std::string& directory, std::int32_t rank = 0, std::int32_t world = 1);
+
 }  // namespace plumbline::checks::testing
