@@ -105,6 +105,7 @@ bool RingSnapshot::read_ring(std::uint32_t number) {
   Ring ring;
   ring.number = number;
   ring.capacity = field<std::uint64_t>(header, offsetof(RingHeader, capacity));
+  ring.chunk = field<std::uint64_t>(header, offsetof(RingHeader, chunk));
   ring.generation = field<std::uint64_t>(header, offsetof(RingHeader, generation));
   if (ring.capacity == 0 || ring.generation == 0) return true;  // never had an owner
   ring.tid = field<std::uint32_t>(header, offsetof(RingHeader, tid));
@@ -112,12 +113,15 @@ bool RingSnapshot::read_ring(std::uint32_t number) {
   ring.thread_name = text_field(header, offsetof(RingHeader, thread_name), sizeof(RingHeader::thread_name));
   ring.head = field<std::uint64_t>(header, offsetof(RingHeader, head));
   const auto tail = field<std::uint64_t>(header, offsetof(RingHeader, tail));
-  const bool sane = std::has_single_bit(ring.capacity) && ring.data_offset <= file_.size() &&
+  const bool sane = std::has_single_bit(ring.capacity) && std::has_single_bit(ring.chunk) &&
+                    ring.chunk <= ring.capacity && ring.capacity / ring.chunk <= recorder::kMostChunks &&
+                    ring.data_offset <= file_.size() &&
                     ring.capacity <= (file_.size() - ring.data_offset) / kSlotBytes && tail <= ring.head &&
                     ring.head - tail <= ring.capacity && (ring.head - tail) * kSlotBytes <= kMostBytes - copied_bytes_;
   if (!sane) return false;
   copied_bytes_ += (ring.head - tail) * kSlotBytes;
-  if (!copy_slots(ring, tail, ring.head, ring.slots)) return false;
+  // Only now: a chunk is given its place before its slots are published.
+  if (!copy_slots(ring, places_of(ring), tail, ring.head, ring.slots)) return false;
   read_in_flight(ring, header);
   if (ring.data_offset >= sizeof(recorder::HookCounters)) {
     std::array<std::uint64_t, 64> fired{};
@@ -150,13 +154,21 @@ void RingSnapshot::read_in_flight(const Ring& ring, const unsigned char* header)
   }
 }
 
-bool RingSnapshot::copy_slots(const Ring& ring, std::uint64_t from, std::uint64_t to,
+RingSnapshot::Places RingSnapshot::places_of(const Ring& ring) const {
+  Places places{};
+  file_.read_at(header_offset(ring.number) + offsetof(RingHeader, places), places.data(), places.size());
+  return places;
+}
+
+bool RingSnapshot::copy_slots(const Ring& ring, const Places& places, std::uint64_t from, std::uint64_t to,
                               std::vector<std::byte>& slots) const {
   slots.resize(static_cast<std::size_t>(to - from) * kSlotBytes);
   std::byte* at = slots.data();
   while (from < to) {
-    const std::uint64_t index = from & (ring.capacity - 1);
-    const std::uint64_t run = std::min(to - from, ring.capacity - index);
+    const std::uint8_t place = places[from / ring.chunk % places.size()];
+    const std::uint64_t index = recorder::slot_index(from, ring.chunk, place);
+    const std::uint64_t run = std::min(to - from, ring.chunk - from % ring.chunk);
+    if (index >= ring.capacity) return false;
     const std::size_t bytes = static_cast<std::size_t>(run) * kSlotBytes;
     if (file_.read_at(ring.data_offset + index * kSlotBytes, at, bytes) != bytes) return false;
     at += bytes;
@@ -171,6 +183,19 @@ std::uint64_t RingSnapshot::load64(std::uint64_t offset) const {
   return value;
 }
 
+// Whether the slots from `from` on, which were given back before, have not been used again.
+bool RingSnapshot::are_intact(const Ring& ring, std::uint64_t from) const {
+  const std::uint64_t end = load64(header_offset(ring.number) + offsetof(RingHeader, head)) + kMaxRecordSlots;
+  if (end > from + ring.capacity) return false;
+  const Places places = places_of(ring);
+  const auto place = [&](std::uint64_t number) { return places[number % places.size()]; };
+  const std::uint64_t last = (end - 1) / ring.chunk;
+  for (std::uint64_t old = from / ring.chunk; old <= ring.first / ring.chunk; ++old)
+    for (std::uint64_t newer = old + 1; newer <= last; ++newer)
+      if (ring.chunk != ring.capacity && place(newer) == place(old)) return false;
+  return true;
+}
+
 void RingSnapshot::recover(const std::map<std::uint32_t, RingProgress>& progress) {
   for (Ring& ring : rings_) {
     const auto it = progress.find(ring.number);
@@ -178,9 +203,7 @@ void RingSnapshot::recover(const std::map<std::uint32_t, RingProgress>& progress
     const std::uint64_t from = it->second.head;
     if (ring.first - from > std::min(ring.capacity, kMostBytes / kSlotBytes)) continue;  // written over long ago
     std::vector<std::byte> older;
-    if (!copy_slots(ring, from, ring.first, older)) continue;
-    const std::uint64_t head = load64(header_offset(ring.number) + offsetof(RingHeader, head));
-    if (head + kMaxRecordSlots > from + ring.capacity) continue;
+    if (!copy_slots(ring, places_of(ring), from, ring.first, older) || !are_intact(ring, from)) continue;
     older.insert(older.end(), ring.slots.begin(), ring.slots.end());
     ring.slots = std::move(older);
     ring.first = from;

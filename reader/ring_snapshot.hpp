@@ -62,6 +62,7 @@ class RingSnapshot {
     std::string thread_name;
     std::uint64_t data_offset = 0;
     std::uint64_t capacity = 0;
+    std::uint64_t chunk = 0;
     std::uint64_t first = 0;  // slot number of the first one in `slots`; a record begins there
     std::uint64_t head = 0;
     std::vector<std::byte> slots;  // from `first` to `head`, in order
@@ -77,7 +78,11 @@ class RingSnapshot {
   Status read();
   bool read_ring(std::uint32_t number);
   void read_in_flight(const Ring& ring, const unsigned char* header);
-  bool copy_slots(const Ring& ring, std::uint64_t from, std::uint64_t to, std::vector<std::byte>& slots) const;
+  using Places = std::array<std::uint8_t, recorder::kMostChunks>;
+  Places places_of(const Ring& ring) const;
+  bool copy_slots(const Ring& ring, const Places& places, std::uint64_t from, std::uint64_t to,
+                  std::vector<std::byte>& slots) const;
+  bool are_intact(const Ring& ring, std::uint64_t from) const;
   std::uint64_t load64(std::uint64_t offset) const;
 
   File file_;

@@ -109,6 +109,42 @@ TEST_F(RingTest, ReachesBackForWhatDamageTookFromTheTrace) {
   EXPECT_EQ(sizes(events({{0, {1, 17}}})), (Sizes{17, 18, 19}));
 }
 
+class ChunksTest : public RingTest {
+ protected:
+  static constexpr std::uint64_t kChunk = 512;
+  ChunksTest() { file_ = RingFile(2, 4 * kChunk, kChunk); }
+};
+
+TEST_F(ChunksTest, RecordsAreFollowedFromChunkToChunk) {
+  push_allocations(0, 0, 3 * kChunk);
+  file_.header(0).tail = 2 * kChunk + 1;
+  push_allocations(0, 3 * kChunk, 5 * kChunk);  // goes on in the first chunk
+  EXPECT_EQ(file_.header(0).places[3], 0);
+  Sizes expected;
+  for (std::uint64_t i = 2 * kChunk + 1; i < 5 * kChunk; ++i) expected.push_back(i);
+  EXPECT_EQ(sizes(events()), expected);
+}
+
+TEST_F(ChunksTest, ReachesBackAsLongAsNoChunkWasUsedAgain) {
+  push_allocations(0, 0, kChunk + 8);
+  file_.header(0).tail = kChunk + 4;
+  Sizes expected;
+  for (std::uint64_t i = 3; i < kChunk + 8; ++i) expected.push_back(i);
+  EXPECT_EQ(sizes(events({{0, {1, 3}}})), expected);
+  push_allocations(0, kChunk + 8, 2 * kChunk + 1);  // over what lay in the first chunk
+  expected.clear();
+  for (std::uint64_t i = kChunk + 4; i < 2 * kChunk + 1; ++i) expected.push_back(i);
+  EXPECT_EQ(sizes(events({{0, {1, 3}}})), expected);
+}
+
+TEST_F(ChunksTest, APlaceBeyondTheRingLosesThatRingOnly) {
+  push_allocations(0, 0, 3);
+  push_allocations(1, 7, 9);
+  file_.header(0).places[0] = 4;
+  EXPECT_EQ(sizes(events()), (Sizes{7, 8}));
+  EXPECT_EQ(snapshot().damaged_rings(), 1u);
+}
+
 TEST_F(RingTest, DefinitionsInTheRingAreTaken) {
   file_.push_text(0, recorder::TextRecord{{1, Kind::kText, 0, 0, 0}, 55, 0}, "AdamW");
   file_.push_text(0, recorder::FactRecord{{1, Kind::kFact, 0, 0, 0}, {}}, "python=3.11");

@@ -118,13 +118,13 @@ EventCounts Drain::dropped() const noexcept {
   return counts;
 }
 
-double Drain::fullest() const noexcept {
+double Drain::fullest(std::uint64_t slots) const noexcept {
   double fullest = 0;
   double closing = 0;
   for (std::uint32_t i = 0; i < cursors_.size(); ++i) {
     const RingHeader& ring = rings_.ring(i);
     const auto used = ring.head.load(std::memory_order_relaxed) - ring.tail.load(std::memory_order_relaxed);
-    fullest = std::max(fullest, static_cast<double>(used) / static_cast<double>(ring.capacity));
+    fullest = std::max(fullest, static_cast<double>(used) / static_cast<double>(std::min(ring.capacity, slots)));
     closing += ring.state.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(RingState::kClosing);
   }
   return std::max(fullest, closing / static_cast<double>(cursors_.size()));

@@ -27,9 +27,9 @@ class Drain {
   // One pass over all rings. A sentence when the trace cannot be written.
   std::optional<std::string> pass();
 
-  // How near the rings are to dropping something: the fullest ring as a fraction of its capacity, or the fraction of
-  // the rings that wait to be drained because their thread has ended.
-  double fullest() const noexcept;
+  // How much there is to drain: the fullest ring as a fraction of its capacity, or of this many slots if that is less,
+  // or the fraction of the rings that wait to be drained because their thread has ended.
+  double fullest(std::uint64_t slots = ~std::uint64_t{0}) const noexcept;
 
   // Learnt from what has passed through.
   const TrainingThread& training_thread() const noexcept { return training_thread_; }

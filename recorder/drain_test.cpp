@@ -57,6 +57,7 @@ TEST_F(DrainTest, MovesEverythingAndGivesTheRoomBack) {
   for (std::uint64_t i = 1; i <= 100; ++i) ASSERT_TRUE(write_record(*ring, alloc_record(i, i, 1).header));
   ASSERT_TRUE(write_record(*other, testing::collective_record(5, 1).header));
   EXPECT_NEAR(drain_->fullest(), 100.0 / 512, 0.01);
+  EXPECT_NEAR(drain_->fullest(200), 0.5, 0.01);
   ASSERT_EQ(drain_->pass(), std::nullopt);
   EXPECT_EQ(drain_->fullest(), 0);
   EXPECT_EQ(ring->tail.load(), 100u);

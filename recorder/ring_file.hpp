@@ -1,12 +1,14 @@
 // Layout of the shared ring file: what a recording process maps, and what the reader finds there after a kill.
 //
 // The file is `<trace>.ring` beside the trace file. Layout: RingFileHeader (one page), then `ring_count` RingHeaders of
-// 256 bytes, then the slots of each ring at its `data_offset`, each preceded by the ring's HookCounters. The file has
+// 320 bytes, then the slots of each ring at its `data_offset`, each preceded by the ring's HookCounters. The file has
 // its full length from the start but is sparse: headers are fallocate()d at creation and a ring's region when a thread
 // claims it for the first time, so that a full disk shows there and never as SIGBUS in a hook.
 //
 // A ring has one producer (its thread) and one consumer (the writer thread). `head` and `tail` count slots since the
-// ring's birth and never wrap; slot i lives at index i % capacity. The producer publishes with a release store of
+// ring's birth and never wrap. A large ring is cut into chunks, and the producer always goes on in the lowest one that
+// is free: as long as the writer keeps up, a few chunks are used again and again, and the job's caches and page tables
+// are left alone. `places` says where the slots lie (slot_index()). The producer publishes with a release store of
 // `head`. The writer stores `tail` only after the frame that holds the events has been written to the trace; a batch of
 // the trace says up to which head each ring was taken (Progress), so a reader that finds both drops what it has twice.
 #pragma once
@@ -19,9 +21,10 @@
 namespace plumbline::recorder {
 
 inline constexpr std::uint64_t kRingMagic = 0x31474e4952424c50;  // "PLBRING1" read as little-endian
-inline constexpr std::uint32_t kRingVersion = 1;
+inline constexpr std::uint32_t kRingVersion = 2;
 inline constexpr std::size_t kRingFileHeaderBytes = 4096;
-inline constexpr std::size_t kRingHeaderBytes = 256;
+inline constexpr std::size_t kRingHeaderBytes = 320;
+inline constexpr std::size_t kMostChunks = 64;
 inline constexpr std::size_t kKindCount = 32;
 
 enum class RingState : std::uint32_t {
@@ -54,15 +57,23 @@ struct alignas(64) RingHeader {
   std::uint64_t capacity;     // slots, a power of two
   char thread_name[16];
   std::uint64_t slots_distance;  // bytes from this header to slot 0
+  std::uint64_t chunk;           // slots of a chunk, a power of two; capacity / chunk is at most kMostChunks
   alignas(64) std::atomic<std::uint64_t> head;
   std::atomic<std::uint64_t> dropped_slots;
   InFlight in_flight;                // an allocation
   std::atomic<std::uint32_t> marks;  // how many of in_flight and calls are set
+  std::uint32_t current;             // index of the first slot of the chunk that the producer is in
   alignas(64) std::atomic<std::uint64_t> tail;
   std::uint64_t reserved1[7];
   InFlight calls[2];  // collectives and waits, in no order: a call of an outer layer and one inside it
+  std::atomic<std::uint8_t> places[kMostChunks];  // where chunk n since the birth lies, at n % kMostChunks: a chunk
 };
 static_assert(sizeof(RingHeader) == kRingHeaderBytes);
+
+// Index of slot number `slot`, in slots from the start of the ring's data.
+constexpr std::uint64_t slot_index(std::uint64_t slot, std::uint64_t chunk, std::uint8_t place) noexcept {
+  return place * chunk + (slot & (chunk - 1));
+}
 
 struct RingFileHeader {
   std::uint64_t magic;

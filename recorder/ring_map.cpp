@@ -25,6 +25,12 @@ constexpr std::size_t kLargeRings = 8;     // the threads that a job starts with
 constexpr std::size_t kSmallFraction = 8;  // a later ring is this much smaller
 constexpr std::size_t kMostRings = 4096;
 constexpr std::size_t kFewestSlots = 32;
+constexpr std::uint64_t kLeastChunk = 2048;  // slots, 64 KiB
+
+// A small ring is one chunk: it lies in the caches anyway.
+constexpr std::uint64_t chunk_of(std::uint64_t capacity) {
+  return capacity < 4 * kLeastChunk ? capacity : std::max(kLeastChunk, capacity / kMostChunks);
+}
 
 constexpr std::size_t round_up(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
@@ -104,6 +110,7 @@ std::optional<std::string> RingMap::create(int fd, const Settings& settings, con
   for (std::size_t i = 0; i < capacities.size(); ++i) {
     RingHeader& ring = reinterpret_cast<RingHeader*>(base_ + kRingFileHeaderBytes)[i];
     ring.capacity = capacities[i];
+    ring.chunk = chunk_of(capacities[i]);
     // The slack of whole pages goes before the counters, so that the last slot ends with the region.
     ring.data_offset = region + region_bytes(capacities[i]) - capacities[i] * kSlotBytes;
     ring.slots_distance = ring.data_offset - (kRingFileHeaderBytes + i * kRingHeaderBytes);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -15,12 +16,13 @@ using testing::collective_record;
 
 // A ring in plain memory.
 struct MemoryRing {
-  explicit MemoryRing(std::uint64_t capacity)
+  explicit MemoryRing(std::uint64_t capacity, std::uint64_t chunk = 0)
       : memory(sizeof(RingHeader) + sizeof(HookCounters) + capacity * kSlotBytes + 64) {
     void* start = memory.data();
     std::size_t space = memory.size();
     header = new (std::align(64, sizeof(RingHeader), start, space)) RingHeader{};
     header->capacity = capacity;
+    header->chunk = chunk != 0 ? chunk : capacity;
     header->slots_distance = sizeof(RingHeader) + sizeof(HookCounters);
   }
   std::vector<const RecordHeader*> take() {
@@ -118,6 +120,79 @@ TEST(Ring, CountsOnForManyRounds) {
     ring.header->tail.store(ring.header->head.load());
   }
   EXPECT_EQ(read, written);
+}
+
+constexpr std::uint64_t kChunk = 16;
+constexpr std::uint64_t kChunks = 4;
+
+std::byte* place(const MemoryRing& ring, std::uint64_t chunk) {
+  return slots_of_ring(*ring.header) + chunk * kChunk * kSlotBytes;
+}
+
+TEST(RingOfChunks, StaysInTwoChunksWhileItIsDrained) {
+  MemoryRing ring(kChunk * kChunks, kChunk);
+  std::uint64_t read = 0;
+  for (std::uint64_t written = 0; written < 1000; ++written) {
+    ASSERT_TRUE(write_record(*ring.header, alloc_record(1, written, 1).header));
+    if (written % 10 != 9) continue;
+    for (const RecordHeader* record : ring.take()) {
+      EXPECT_EQ(reinterpret_cast<const AllocRecord*>(record)->address, read++);
+      EXPECT_LT(reinterpret_cast<const std::byte*>(record), place(ring, 2));
+    }
+    ring.header->tail.store(ring.header->head.load());
+  }
+  EXPECT_EQ(read, 1000u);
+}
+
+TEST(RingOfChunks, TakesAllOfThemWhenItIsNot) {
+  MemoryRing ring(kChunk * kChunks, kChunk);
+  std::uint64_t written = 0;
+  while (write_record(*ring.header, alloc_record(1, written, 1).header)) ++written;
+  EXPECT_EQ(written, kChunk * kChunks);
+  ring.header->tail.store(kChunk - 1);  // the first chunk still holds an unread one
+  EXPECT_FALSE(write_record(*ring.header, alloc_record(1, written, 1).header));
+  ring.header->tail.store(kChunk);
+  EXPECT_TRUE(write_record(*ring.header, alloc_record(1, written, 1).header));
+  std::uint64_t read = kChunk;
+  for (const RecordHeader* record : ring.take())
+    EXPECT_EQ(reinterpret_cast<const AllocRecord*>(record)->address, read++);
+  EXPECT_EQ(read, written + 1);
+  EXPECT_FALSE(ring.damaged);
+}
+
+TEST(RingOfChunks, NothingIsWrittenOverWhateverTheReaderLeaves) {
+  MemoryRing ring(kChunk * kChunks, kChunk);
+  std::uint64_t written = 0;
+  std::uint64_t read = 0;
+  std::uint64_t refused = 0;
+  for (std::uint64_t round = 0; round < 5000; ++round) {
+    for (std::uint64_t i = 0; i < round * 7 % 40; ++i) {
+      const bool long_one = (round + i) % 3 == 0;
+      const bool taken = long_one ? write_record(*ring.header, collective_record(1, written).header)
+                                  : write_record(*ring.header, alloc_record(1, written, 1).header);
+      (taken ? written : refused) += 1;
+    }
+    const auto records = ring.take();
+    ASSERT_FALSE(ring.damaged);
+    // The reader takes a part, as the writer of a trace does in a frame.
+    RingReader reader(*ring.header, ring.header->tail.load(), ring.header->head.load());
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(records.size(), round * 5 % 29); ++i) {
+      std::uint64_t number = 0;
+      std::memcpy(&number, reader.next() + 1, sizeof(number));
+      ASSERT_EQ(number, read++);
+    }
+    ring.header->tail.store(reader.position());
+  }
+  EXPECT_GT(refused, 0u);
+  EXPECT_GT(read, 10'000u);
+}
+
+TEST(RingOfChunks, APlaceThatWasWrittenOverLeadsNowhereElse) {
+  MemoryRing ring(kChunk * kChunks, kChunk);
+  ASSERT_TRUE(write_record(*ring.header, alloc_record(1, 1, 1).header));
+  ring.header->places[0].store(0xff);
+  EXPECT_TRUE(ring.take().empty());
+  EXPECT_TRUE(ring.damaged);
 }
 
 TEST(Ring, ReaderStopsAtDamage) {

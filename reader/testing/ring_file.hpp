@@ -3,19 +3,21 @@
 
 #include <cstring>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "reader/testing/records.hpp"
-#include "recorder/record_bytes.hpp"
-#include "recorder/ring_file.hpp"
+#include "recorder/ring.hpp"
 
 namespace plumbline::reader::testing {
 
 class RingFile {
  public:
-  RingFile(std::uint32_t rings, std::uint64_t capacity) : rings_(rings), capacity_(capacity) {
+  // One chunk a ring, or chunks of so many slots.
+  RingFile(std::uint32_t rings, std::uint64_t capacity, std::uint64_t chunk = 0)
+      : rings_(rings), capacity_(capacity), chunk_(chunk != 0 ? chunk : capacity) {
     bytes_.resize(recorder::kRingFileHeaderBytes + rings * recorder::kRingHeaderBytes +
                   rings * (sizeof(recorder::HookCounters) + capacity * recorder::kSlotBytes));
     recorder::RingFileHeader& file = file_header();
@@ -42,7 +44,7 @@ class RingFile {
 
   template <class Record>
   void push(std::uint32_t ring, const Record& record) {
-    push_bytes(ring, record.header, {reinterpret_cast<const std::byte*>(&record), sizeof record});
+    push_record(ring, record.header);
   }
   template <class Record>
   void push_text(std::uint32_t ring, Record record, std::string_view text) {
@@ -51,7 +53,7 @@ class RingFile {
     std::vector<std::byte> bytes(sizeof record + text.size());
     std::memcpy(bytes.data(), &record, sizeof record);
     std::memcpy(bytes.data() + sizeof record, text.data(), text.size());
-    push_bytes(ring, record.header, bytes);
+    push_record(ring, reinterpret_cast<const recorder::RecordHeader&>(*bytes.data()));
   }
 
   void save(const std::string& path) const { write_file(path, std::span<const std::uint8_t>(bytes_)); }
@@ -66,26 +68,22 @@ class RingFile {
     return recorder::kRingFileHeaderBytes + rings_ * recorder::kRingHeaderBytes + ring * region +
            sizeof(recorder::HookCounters);
   }
-  void push_bytes(std::uint32_t ring, const recorder::RecordHeader& record, std::span<const std::byte> bytes) {
+  void push_record(std::uint32_t ring, const recorder::RecordHeader& record) {
     recorder::RingHeader& h = header(ring);
     if (h.generation == 0) {
       h.generation = 1;
       h.capacity = capacity_;
+      h.chunk = chunk_;
       h.data_offset = data_offset(ring);
+      h.slots_distance = static_cast<std::uint64_t>(slot(ring, 0) - reinterpret_cast<std::byte*>(&h));
       h.tid = 100 + ring;
     }
-    const std::uint64_t to_end = capacity_ - (h.head & (capacity_ - 1));
-    if (record.slots > to_end) {
-      const recorder::RecordHeader skip{record.time_ns, Kind::kSkip, static_cast<std::uint8_t>(to_end), 0, 0};
-      std::memcpy(slot(ring, h.head), &skip, sizeof skip);
-      h.head += to_end;
-    }
-    std::memcpy(slot(ring, h.head), bytes.data(), bytes.size());
-    h.head += record.slots;
+    if (!recorder::write_record(h, record)) throw std::runtime_error("the ring is full");
   }
 
   std::uint32_t rings_;
   std::uint64_t capacity_;
+  std::uint64_t chunk_;
   std::vector<std::uint8_t> bytes_;
 };
 

@@ -287,8 +287,8 @@ std::vector<Event> read_ring(const std::string& path, TraceContents& trace) {
     std::uint64_t at = ring.tail.load();
     if (trace.heads.contains(i)) at = std::max(at, trace.heads[i]);
     while (at < ring.head.load()) {
-      const auto* record =
-          reinterpret_cast<const RecordHeader*>(&file[ring.data_offset + at % ring.capacity * kSlotBytes]);
+      const std::uint64_t index = slot_index(at, ring.chunk, ring.places[at / ring.chunk % kMostChunks].load());
+      const auto* record = reinterpret_cast<const RecordHeader*>(&file[ring.data_offset + index * kSlotBytes]);
       if (record->slots == 0) throw std::runtime_error("a slot was never written");
       at += record->slots;
       if (record->kind == Kind::kSkip) continue;

@@ -17,10 +17,11 @@ using recorder::Outcome;
 
 constexpr const char* kOwner = "libtorch_cpu.so";
 
-void begin_wait(std::uint64_t call, const void* frame) noexcept {
+std::uint64_t begin_wait(std::uint64_t call, const void* frame) noexcept {
   recorder::hook_fired(kHookWorkWait);
-  push_mark(Kind::kWait, call);
-  recorder::set_in_flight(Kind::kWait, 0, recorder::now_ns(), call, frame);
+  const std::uint64_t now = push_mark(Kind::kWait, call);
+  recorder::set_in_flight(Kind::kWait, 0, now, call, frame);
+  return now;
 }
 
 void end_wait(std::uint64_t call, const void* frame) noexcept {
@@ -45,8 +46,8 @@ bool no_wait(void* /*work*/, std::int64_t /*timeout_ms*/) { return true; }
   const auto* frame = static_cast<const char*>(__builtin_frame_address(0));
   const std::uint64_t call = is_open() ? works.take(work) : 0;
   if (call == 0) return function(work, timeout_ms);
-  begin_wait(call, frame);
-  recorder::set_in_flight(Kind::kCollective, 0, recorder::now_ns(), call, frame - 1);
+  const std::uint64_t begin = begin_wait(call, frame);
+  recorder::set_in_flight(Kind::kCollective, 0, begin, call, frame - 1);
   const bool completed = function(work, timeout_ms);
   recorder::clear_in_flight(frame - 1);
   end_call(call, completed ? Outcome::kCompleted : Outcome::kFailed);

@@ -3,7 +3,9 @@
     alternating_job.py SIZE BLOCKS STEPS_A_BLOCK [CONTROL]
 
 SIZE is one of bench_job.py's, for its DDP job; or `collective`, for steps that are 400 calls of all_reduce. Each
-block has two figures: of the calling thread and of the whole process.
+block has two figures: of the calling thread and of the whole process. The calls are made on one core under SCHED_BATCH,
+in which a thread that is woken waits for its turn: each call is then two switches of threads, recorded or not. Else a
+call that takes a little longer may be one in which the worker comes first, and that saves or costs a microsecond.
 
 With CONTROL, the file that sets the level of a run, recording is off in every second block: 0, 2, 4 … are recorded,
 1, 3, 5 … are not. The first step after each switch is not timed: the job has slept, and its caches are cold.
@@ -51,6 +53,8 @@ def ddp_step(size, rank, world):
 
 
 def collective_step():
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
     tensor = torch.ones(1)
 
     def step():
@@ -71,9 +75,10 @@ def main():
     control = sys.argv[4] if len(sys.argv) > 4 else None
     torch.set_num_threads(1)
     torch.manual_seed(0)
+    collective = collective_step() if size == "collective" else None  # before there are threads
     dist.init_process_group("gloo")
     rank, world = dist.get_rank(), dist.get_world_size()
-    step = collective_step() if size == "collective" else ddp_step(SIZES[size], rank, world)
+    step = collective or ddp_step(SIZES[size], rank, world)
     for _ in range(WARM_UP):
         step()
     costs = []
