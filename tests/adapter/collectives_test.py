@@ -7,12 +7,14 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "jobs"))
+import launch  # noqa: E402
+
 COMMAND = os.environ["ADAPTER_TEST_COMMAND"]
 READER = os.environ["ADAPTER_TEST_READER"]
 
 def run_job(directory):
-    environment = dict(os.environ, PLUMBLINE_RUN=os.path.join(directory, "run"), GLOO_SOCKET_IFNAME="lo",
-                       CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS="1")
+    environment = launch.environment(PLUMBLINE_RUN=os.path.join(directory, "run"), CUDA_VISIBLE_DEVICES="")
     subprocess.run([COMMAND, "run", "--python", sys.executable, "--", sys.executable, "-m", "torch.distributed.run",
                     "--standalone", "--nproc-per-node", "2", os.path.join(HERE, "every_collective.py"), directory],
                    env=environment, check=True, timeout=300)

@@ -8,6 +8,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "jobs"))
+import launch  # noqa: E402
+
 COMMAND = os.environ["ADAPTER_TEST_COMMAND"]
 
 TRAIN = """
@@ -34,9 +37,8 @@ class Command(unittest.TestCase):
         shutil.rmtree(self.place)
 
     def call(self, *arguments, command=COMMAND, **variables):
-        environment = dict(os.environ, **variables)
-        return subprocess.run([command, *arguments], capture_output=True, text=True, cwd=self.place, env=environment,
-                              timeout=600)
+        return subprocess.run([command, *arguments], capture_output=True, text=True, cwd=self.place,
+                              env=launch.environment(**variables), timeout=600)
 
     def run_directories(self):
         return [name for name in os.listdir(self.place) if name.startswith("plumbline-run-")]
@@ -98,7 +100,7 @@ class Command(unittest.TestCase):
 
     def test_doctor_looks_into_a_process(self):
         job = subprocess.Popen([COMMAND, "run", "--", sys.executable, self.script, "600"], cwd=self.place,
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                               env=launch.environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
             self.assertTrue(job.stdout.readline().startswith("trained"))
             done = self.call("doctor", str(job.pid))

@@ -50,7 +50,7 @@ def job():
 
 def measure(options, steps):
     folder = tempfile.mkdtemp(prefix="plumbline-bench-")
-    environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+    environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD" and not k.startswith("PLUMBLINE_")}
     environment |= {"LD_PRELOAD": options.shim, "PLUMBLINE_RUN": os.path.join(folder, "run"), "OMP_NUM_THREADS": "1"}
     environment |= {"PLUMBLINE_LEVEL": "watch", "PLUMBLINE_CAPTURE_STEPS": steps, "GLOO_SOCKET_IFNAME": "lo"}
     line = [options.python, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone", __file__, "--job"]

@@ -6,9 +6,12 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "jobs"))
+import launch  # noqa: E402
+
 
 def run(job, shim, mode, level, folder):
-    environment = os.environ | {"LD_PRELOAD": shim, "PLUMBLINE_RUN": folder, "PLUMBLINE_LEVEL": level}
+    environment = launch.environment(LD_PRELOAD=shim, PLUMBLINE_RUN=folder, PLUMBLINE_LEVEL=level)
     return subprocess.run([job, mode], env=environment, stdout=subprocess.PIPE, check=True).stdout.decode()
 
 

@@ -42,7 +42,7 @@ def verdict_of(options, environment):
     with tempfile.TemporaryDirectory(prefix="plumbline-collectives-") as folder:
         directory = os.path.join(folder, "run")
         job = Job(os.path.join(trial.FAULTS, "collective_faults.py"))
-        trial.record(options, job, directory, environment | options.environment, f"{options.wrong}:{options.shim}")
+        trial.record(options, job, directory, environment, f"{options.wrong}:{options.shim}")
         (verdict,) = trial.verdicts(options, "collective_results", directory)
         factors = [row["detail"]["factor"] for row in trial.captures(options, directory) if "factor" in (row["detail"] or {})]
         if factors != [0.25] * 4:
@@ -68,7 +68,6 @@ def cell(level, name, words, ranks, found, problems):
 
 def main():
     options = trial.options(("--wrong", {"required": True}))
-    options.environment = {k: v for k, v in os.environ.items() if k in ("PLUMBLINE_CACHE", "PLUMBLINE_ADAPTER")}
     rows, reasons, problems = {}, [], []
     listed = cases(options.python)
     for level, environment in LEVELS.items():

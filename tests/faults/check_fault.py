@@ -3,7 +3,6 @@
     check_fault.py FAULT --python PYTHON --shim libplumbline.so --run-reader run-reader
 """
 
-import argparse
 import contextlib
 import os
 import subprocess
@@ -16,6 +15,7 @@ JOBS = os.path.join(FOLDER, "..", "jobs")
 sys.path.insert(0, JOBS)
 import launch  # noqa: E402
 import trace  # noqa: E402
+import trial  # noqa: E402
 from jobs import Job  # noqa: E402
 
 STEPS, STEPS_UNTIL_FAULT = 6, 4
@@ -130,12 +130,7 @@ def check(options, fault, folder, expect):
 
 
 def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("fault", choices=FAULTS)
-    options.add_argument("--python", required=True)
-    options.add_argument("--shim", required=True)
-    options.add_argument("--run-reader", required=True)
-    options = options.parse_args()
+    options = trial.options(("fault", {"choices": FAULTS}))
     problems = []
     with tempfile.TemporaryDirectory(prefix="plumbline-fault-") as folder:
         check(options, FAULTS[options.fault], folder, lambda holds, text: holds or problems.append(text))

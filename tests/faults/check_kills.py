@@ -3,7 +3,6 @@
     check_kills.py --kills 50 --python PYTHON --shim libplumbline.so --run-reader run-reader
 """
 
-import argparse
 import os
 import random
 import struct
@@ -13,7 +12,9 @@ import tempfile
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(FOLDER, "..", "jobs"))
+import launch  # noqa: E402
 import trace  # noqa: E402
+import trial  # noqa: E402
 
 
 def counted(folder):
@@ -33,18 +34,11 @@ def recorded(traced):
 
 
 def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("--kills", type=int, default=50)
-    options.add_argument("--seed", type=int, default=random.randrange(1 << 30))
-    options.add_argument("--python", required=True)
-    options.add_argument("--shim", required=True)
-    options.add_argument("--run-reader", required=True)
-    options = options.parse_args()
+    options = trial.options(("--kills", {"type": int, "default": 50}), ("--seed", {"type": int, "default": random.randrange(1 << 30)}))
     problems = []
     with tempfile.TemporaryDirectory(prefix="plumbline-kills-") as folder:
         runs = os.path.join(folder, "runs")
-        environment = os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo", "LD_PRELOAD": options.shim}
-        environment |= {"PLUMBLINE_RUN": runs, "PLUMBLINE_FLUSH_MS": "40"}
+        environment = launch.environment(LD_PRELOAD=options.shim, PLUMBLINE_RUN=runs, PLUMBLINE_FLUSH_MS="40")
         target = [os.path.join(FOLDER, "kill_target.py"), folder, str(options.kills), str(options.seed)]
         subprocess.run([options.python, *target], env=environment, check=True)
         counts = counted(folder)

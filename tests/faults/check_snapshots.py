@@ -5,13 +5,15 @@ asked for.
     check_snapshots.py --run-reader run-reader
 """
 
-import argparse
 import json
 import os
 import pickle
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "jobs"))
+import trial  # noqa: E402
 
 MIB = 1 << 20
 SEGMENT, REQUEST = 64 * MIB, 24 * MIB
@@ -66,11 +68,7 @@ def diagnose(options, path):
 
 
 def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("--python", help="accepted for likeness with the other tests of jobs")
-    options.add_argument("--shim", help="the same")
-    options.add_argument("--run-reader", required=True)
-    options = options.parse_args()
+    options = trial.options()
     # Every fourth block is kept: 48 MiB are free, in pieces of 12. Or all but two: 8 MiB are free.
     cases = {"fragmented": ({0, 4, 8, 12}, True), "full": (set(range(14)), True), "clean": ({0, 4, 8, 12}, False)}
     problems = []

@@ -3,7 +3,6 @@
     check_stuck.py --python PYTHON --shim libplumbline.so --run-reader run-reader
 """
 
-import argparse
 import json
 import os
 import subprocess
@@ -15,6 +14,7 @@ JOBS = os.path.join(FOLDER, "..", "jobs")
 SCRIPT = os.path.join(FOLDER, "stuck.py")
 sys.path.insert(0, JOBS)
 import launch  # noqa: E402
+import trial  # noqa: E402
 from jobs import Job  # noqa: E402
 
 # What the innermost native frames of the training thread show.
@@ -86,11 +86,7 @@ def check_stacks(options, directory, expect):
 
 
 def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("--python", required=True)
-    options.add_argument("--shim", required=True)
-    options.add_argument("--run-reader", required=True)
-    options = options.parse_args()
+    options = trial.options()
     problems = []
 
     def expect(holds, text):

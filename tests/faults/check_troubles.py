@@ -5,7 +5,6 @@
 Prints a table of what was right. With --write that table is also written as a page of the documentation.
 """
 
-import argparse
 import json
 import os
 import subprocess
@@ -16,6 +15,10 @@ from dataclasses import dataclass, field
 from expected import EXPECTED
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(FOLDER, "..", "jobs"))
+import launch  # noqa: E402
+import trial  # noqa: E402
+
 SCRIPT = "troubles.py"
 COLUMNS = ("verdict", "rank", "operation", "line", "clean twin")
 
@@ -100,19 +103,12 @@ def judge_twin(options, name, row, folder):
     row.judge("clean twin", status == 0 and not findings, f"exit status {status}: {findings}")
 
 
-def launch(options, names, folder):
+def run_jobs(options, names, folder):
     """Runs the jobs; gives how the ranks of each ended."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("PLUMBLINE_")}
-    environment |= {
-        "OMP_NUM_THREADS": "1",
-        "GLOO_SOCKET_IFNAME": "lo",
-        "LD_PRELOAD": options.shim,
-        "PLUMBLINE_RUN": os.path.join(folder, "launcher"),
-        "PLUMBLINE_STALL_SECONDS": "2",
-    }
+    variables = {"LD_PRELOAD": options.shim, "PLUMBLINE_RUN": os.path.join(folder, "launcher"), "PLUMBLINE_STALL_SECONDS": "2"}
     command = [options.python, os.path.join(FOLDER, "launch_troubles.py"), folder, *names]
     with open(os.path.join(folder, "launcher.log"), "w") as log:
-        said = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=log, text=True, check=True).stdout
+        said = subprocess.run(command, env=launch.environment(**variables), stdout=subprocess.PIPE, stderr=log, text=True, check=True).stdout
     return {one["job"]: one["endings"] for one in map(json.loads, said.splitlines())}
 
 
@@ -136,7 +132,7 @@ def judge(options, names, lines):
     """Runs the jobs and judges each: the rows by name."""
     rows = {}
     with tempfile.TemporaryDirectory(prefix="plumbline-troubles-") as folder:
-        endings = launch(options, names, folder)
+        endings = run_jobs(options, names, folder)
         for name in names:
             row = rows[name] = Judged()
             judge_fault(options, name, EXPECTED[name], lines, row, folder)
@@ -147,13 +143,7 @@ def judge(options, names, lines):
 
 
 def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("names", nargs="*", default=list(EXPECTED))
-    options.add_argument("--python", required=True)
-    options.add_argument("--shim", required=True)
-    options.add_argument("--run-reader", required=True)
-    options.add_argument("--write", help="page of the documentation")
-    options = options.parse_args()
+    options = trial.options(("names", {"nargs": "*", "default": list(EXPECTED)}))
     lines = marked_lines()
     rows = judge(options, options.names, lines)
     for _ in range(2):

@@ -1,19 +1,17 @@
 """Runs train_captured.py without and with the shim, and compares what was captured with the job's own copies, byte for byte.
 
-    check_captures.py KIND… --python PYTHON --shim libplumbline.so --dump-captures dump_captures
+    check_captures.py KIND… --python PYTHON --shim libplumbline.so --run-reader run-reader
 """
 
-import argparse
-import json
 import os
 import pickle
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
 
 import launch
+import trial
 from jobs import Job
 
 ALONE = ("plain", "frozen", "closure", "accumulate")
@@ -166,8 +164,7 @@ def check(options, kind, folder):
         if level == "watch":
             settings["PLUMBLINE_CAPTURE_STEPS"] = "1-2"
         found, copies, run_directory = run(options, kind, folder, options.shim, settings)
-        dumped = subprocess.run([options.dump_captures, run_directory], stdout=subprocess.PIPE, check=True)
-        comparison = Comparison(kind, [json.loads(line) for line in dumped.stdout.splitlines()], copies)
+        comparison = Comparison(kind, trial.captures(options, run_directory), copies)
         comparison.expect(found == losses, f"losses differ at level {level}")
         comparison.compare_elements()
         comparison.compare_coverage(steps)
@@ -180,12 +177,7 @@ def check(options, kind, folder):
 
 
 def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("kinds", nargs="+")
-    options.add_argument("--python", required=True)
-    options.add_argument("--shim", required=True)
-    options.add_argument("--dump-captures", required=True)
-    options = options.parse_args()
+    options = trial.options(("kinds", {"nargs": "+"}))
     problems = []
     for kind in options.kinds:
         folder = tempfile.mkdtemp(prefix="plumbline-captures-")

@@ -3,7 +3,6 @@
     check_checks.py --python PYTHON --shim libplumbline.so --run-reader run-reader
 """
 
-import argparse
 import json
 import os
 import subprocess
@@ -11,6 +10,7 @@ import sys
 import tempfile
 
 import launch
+import trial
 from jobs import Job
 
 PASS = {"hang", "mismatch", "memory", "crash", "optimizer", "replicas", "loss", "data", "collective_results", "coverage"}
@@ -18,10 +18,7 @@ NOTHING = {"straggler", "load", "resume", "export"}  # too few steps; nothing wa
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    for name in ("--python", "--shim", "--run-reader"):
-        parser.add_argument(name, required=True)
-    options = parser.parse_args()
+    options = trial.options()
     with tempfile.TemporaryDirectory(prefix="plumbline-checks-") as folder:
         directory = os.path.join(folder, "run")
         outcome = launch.run(options.python, Job("train_accelerate.py"), options.shim, directory, {"PLUMBLINE_LEVEL": "diagnose"})

@@ -3,28 +3,23 @@
     check_collectives.py --python PYTHON --shim libplumbline.so --run-reader run-reader
 """
 
-import argparse
 import os
 import subprocess
 import sys
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))
+import launch
+import trial
 
 
 def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("--python", required=True)
-    options.add_argument("--shim", required=True)
-    options.add_argument("--run-reader", required=True)
-    options = options.parse_args()
+    options = trial.options()
     plumbline = os.path.join(os.path.dirname(options.run_reader), "plumbline")
-    environment = dict(os.environ, OMP_NUM_THREADS="1", GLOO_SOCKET_IFNAME="lo")
     launcher = [options.python, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone", "train.py"]
 
     def check(**more):
         return subprocess.run(
             [plumbline, "check-collectives", "--", *launcher],
-            env=environment | more,
+            env=launch.environment(**more),
             capture_output=True,
             text=True,
             timeout=300,
@@ -35,7 +30,7 @@ def main():
     clean = check()
     if clean.returncode != 0 or "\npass: every result is as it should be; 2,6" not in "\n" + clean.stdout:
         problems.append(f"clean: {clean.returncode}\n{clean.stdout}{clean.stderr}")
-    faulty = check(PYTHONPATH=os.path.join(FOLDER, "faulty_reduce"))
+    faulty = check(PYTHONPATH=os.path.join(launch.FOLDER, "faulty_reduce"))
     lines = faulty.stdout.splitlines()
     named = [line for line in lines if line.startswith("rank 1: all_reduce sum of 1023 bfloat16 over ranks 0,1: element 1022")]
     innocent = [line for line in lines if line.startswith("rank ") and ("rank 1: all_reduce" not in line or "bfloat16" not in line)]

@@ -3,7 +3,6 @@
     check_job.py JOB --python PYTHON --shim libplumbline.so --run-reader run-reader [--keep DIRECTORY]
 """
 
-import argparse
 import os
 import shutil
 import subprocess
@@ -13,6 +12,7 @@ from collections import Counter
 
 import launch
 import trace
+import trial
 from jobs import JOBS
 
 # What gloo's work is called in the flight recorder, by what was called: gloo has no reduce-scatter of its own.
@@ -146,13 +146,7 @@ def check(job, options, problems, run_directory):
 
 
 def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("job", choices=JOBS)
-    options.add_argument("--python", required=True)
-    options.add_argument("--shim", required=True)
-    options.add_argument("--run-reader", required=True)
-    options.add_argument("--keep", help="keep the run here")
-    options = options.parse_args()
+    options = trial.options(("job", {"choices": JOBS}), ("--keep", {"help": "keep the run here"}))
     folder = options.keep or tempfile.mkdtemp(prefix="plumbline-job-")
     problems = Problems()
     try:

@@ -3,7 +3,6 @@
     check_probes.py --python PYTHON --shim libplumbline.so --run-reader run-reader
 """
 
-import argparse
 import json
 import os
 import shutil
@@ -104,11 +103,7 @@ def check_weights(same, captures, step):
 
 
 def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("--python", required=True)
-    options.add_argument("--shim", required=True)
-    options.add_argument("--run-reader", required=True)
-    options = options.parse_args()
+    options = trial.options()
     folder = tempfile.mkdtemp(prefix="plumbline-probes-")
     template = os.path.join(folder, "template.toml")
     with open(template, "w") as file:

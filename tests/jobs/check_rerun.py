@@ -3,7 +3,6 @@
     check_rerun.py --python PYTHON --shim libplumbline.so --run-reader run-reader
 """
 
-import argparse
 import glob
 import json
 import os
@@ -11,9 +10,10 @@ import subprocess
 import sys
 import tempfile
 
+import launch
 import trace
+import trial
 from jobs import JOBS
-from launch import FOLDER, commands
 
 
 def witnesses(folder):
@@ -35,13 +35,9 @@ def run(command, folder, environment):
 
 
 def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("--python", required=True)
-    options.add_argument("--shim", required=True)
-    options.add_argument("--run-reader", required=True)
-    options = options.parse_args()
+    options = trial.options()
     plumbline = os.path.join(os.path.dirname(options.run_reader), "plumbline")
-    bare = {k: v for k, v in os.environ.items() if not k.startswith("PLUMBLINE_") and k != "LD_PRELOAD"}
+    bare = launch.environment()
     with tempfile.TemporaryDirectory(prefix="plumbline-rerun-") as folder:
         places = [os.path.join(folder, name) for name in ("first", "again", "runs")]
         for place in places:
@@ -49,14 +45,12 @@ def main():
         first, again, runs = places
         run_directory = os.path.join(runs, "recorded")
         recorded = bare | {
-            "OMP_NUM_THREADS": "1",
-            "GLOO_SOCKET_IFNAME": "lo",
             "PL_GLOBAL_SEED": "7",
             "WITNESS_DIR": first,
             "LD_PRELOAD": options.shim,
             "PLUMBLINE_RUN": run_directory,
         }
-        (command,) = commands(options.python, JOBS["ddp"], folder)
+        (command,) = launch.commands(options.python, JOBS["ddp"], folder)
         run(command, folder, recorded)
         shown = run([plumbline, "rerun", run_directory, "--show"], "/", bare)
         said = run([plumbline, "rerun", run_directory, "--", f"WITNESS_DIR={again}"], "/", bare)

@@ -1,4 +1,4 @@
-"""Runs a job of jobs.py once, with or without the shim, and gives back its exit status, output and witnesses."""
+"""Runs a job of jobs.py once, with or without the shim, and gives back its exit status, output and witnesses; says with which variables."""
 
 import glob
 import json
@@ -10,6 +10,7 @@ import tempfile
 from dataclasses import dataclass
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
+ADAPTER = ("PLUMBLINE_CACHE", "PLUMBLINE_ADAPTER")
 
 
 @dataclass
@@ -73,24 +74,26 @@ class Nothing:
         return None
 
 
+def environment(**more):
+    """What a job is started with: this process's variables without settings of Plumbline and what is preloaded. Where the
+    adapter is stays."""
+    kept = {k: v for k, v in os.environ.items() if k in ADAPTER or not (k.startswith("PLUMBLINE_") or k == "LD_PRELOAD")}
+    return kept | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"} | more
+
+
 def run(python, job, shim=None, run_directory=None, extra=None):
     """One run. With `shim` (path of libplumbline.so) it is preloaded and records into `run_directory`."""
     folder = tempfile.mkdtemp(prefix="plumbline-witness-")
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("PLUMBLINE_") and k != "LD_PRELOAD"}
-    environment |= {
-        "OMP_NUM_THREADS": "1",
-        "GLOO_SOCKET_IFNAME": "eth0" if job.launcher == "hosts" else "lo",
-        "TORCH_FR_BUFFER_SIZE": "20000",
-        "WITNESS_DIR": folder,
-        **job.environment,
-        **(extra or {}),
-    }
+    variables = environment(TORCH_FR_BUFFER_SIZE="20000", WITNESS_DIR=folder)
+    if job.launcher == "hosts":
+        variables["GLOO_SOCKET_IFNAME"] = "eth0"
+    variables |= job.environment | (extra or {})
     if shim:
-        environment |= {"LD_PRELOAD": shim, "PLUMBLINE_RUN": run_directory}
+        variables |= {"LD_PRELOAD": shim, "PLUMBLINE_RUN": run_directory}
     try:
         with Hosts() if job.launcher == "hosts" else Nothing():
             started = [
-                subprocess.Popen(line, env=environment, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                subprocess.Popen(line, env=variables, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
                 for line in commands(python, job, folder)
             ]
             try:
