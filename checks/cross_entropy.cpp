@@ -17,6 +17,34 @@ double log_sum_exp(const std::vector<double>& row) {
   return most + std::log(sum);
 }
 
+// Logits by token, whether the classes are their last dimension or, as cross_entropy takes more than two, the second.
+class LogitRows {
+ public:
+  LogitRows(const RawTensor& raw, const std::vector<std::uint64_t>& shape)
+      : raw_(raw), classes_(shape.size() > 2 ? shape[1] : shape.back()) {
+    for (std::size_t i = 2; i < shape.size(); ++i) inner_ *= shape[i];
+  }
+
+  std::size_t classes() const { return classes_; }
+
+  void read(std::size_t row, std::vector<double>& into) {
+    if (inner_ == 1) return raw_.decode(row * classes_, classes_, into);
+    if (const std::size_t item = row / inner_; item_.empty() || item != at_) {
+      raw_.decode(item * classes_ * inner_, classes_ * inner_, item_);
+      at_ = item;
+    }
+    into.resize(classes_);
+    for (std::size_t i = 0; i < classes_; ++i) into[i] = item_[i * inner_ + row % inner_];
+  }
+
+ private:
+  const RawTensor& raw_;
+  std::size_t classes_;
+  std::size_t inner_ = 1;
+  std::size_t at_ = 0;
+  std::vector<double> item_;  // all tokens of one entry of the first dimension
+};
+
 }  // namespace
 
 std::optional<LossCall> recompute_loss(CaptureLoader& loader, const Capture& loss, const Capture* logits,
@@ -38,11 +66,12 @@ std::optional<LossCall> recompute_loss(CaptureLoader& loader, const Capture& los
   call.ignore_index = detail.number("ignore_index").value_or(call.ignore_index);
   if (detail.has("reduction")) call.reduction = detail.text("reduction");
   if (detail.has("requires_grad")) call.trains = detail.flag("requires_grad");
-  const double smoothing = detail.number("label_smoothing").value_or(0);
-  const std::size_t classes = logits->shape.back();
+  if (detail.has("graph")) call.graph = detail.flag("graph");
+  call.smoothing = detail.number("label_smoothing").value_or(0);
+  const double smoothing = call.smoothing;
+  const std::size_t classes = logits->shape.size() > 2 ? logits->shape[1] : logits->shape.back();
   const std::size_t rows = classes > 0 ? logits->elements() / classes : 0;
-  if (rows == 0 || labels->elements() != rows || logits->shape.size() > 2 || is_floating(labels->dtype) ||
-      detail.flag("weighted")) {
+  if (rows == 0 || labels->elements() != rows || is_floating(labels->dtype) || detail.flag("weighted")) {
     why = "it is no plain cross-entropy of one label a row";
     return std::nullopt;
   }
@@ -54,6 +83,8 @@ std::optional<LossCall> recompute_loss(CaptureLoader& loader, const Capture& los
   }
   raw_labels.decode(0, rows, call.label_values);
   call.rows = rows;
+  call.row_losses.resize(rows);
+  LogitRows logit_rows(raw, logits->shape);
   std::vector<double> row;
   double magnitude = 0;
   for (std::size_t i = 0; i < rows; ++i) {
@@ -63,7 +94,7 @@ std::optional<LossCall> recompute_loss(CaptureLoader& loader, const Capture& los
       why = "a label is outside of the classes";
       return std::nullopt;
     }
-    raw.decode(i * classes, classes, row);
+    logit_rows.read(i, row);
     const double normalizer = log_sum_exp(row);
     double value = normalizer - row[static_cast<std::size_t>(label)];
     magnitude += std::fabs(normalizer) + std::fabs(row[static_cast<std::size_t>(label)]);
@@ -72,6 +103,7 @@ std::optional<LossCall> recompute_loss(CaptureLoader& loader, const Capture& los
       for (const double x : row) sum += normalizer - x;
       value = (1 - smoothing) * value + smoothing * sum / static_cast<double>(classes);
     }
+    call.row_losses[i] = value;
     call.sum += value;
     ++call.supervised;
   }

@@ -10,6 +10,21 @@
 
 namespace plumbline::checks {
 
+// What the gradients take of a loss, see loss_weights.hpp.
+struct LossWeight {
+  enum class Kind : std::uint8_t {
+    kAlike,      // every token that counts has the same
+    kByStretch,  // as in a mean of the means of rows or documents
+    kByToken,
+  };
+  Kind kind = Kind::kAlike;
+  double sum = 0;    // over the tokens: weight times cross-entropy
+  double least = 0;  // of a token
+  double most = 0;
+  std::size_t stretches = 0;  // kByStretch: means of which a mean is taken
+  double error = 0;           // relative, of the rounding of a weight
+};
+
 struct LossCall {
   int rank = -1;
   std::int64_t step = 0;
@@ -30,7 +45,11 @@ struct LossCall {
   double excess = -1;   // of a fused head: the largest distance of its results over their bounds …
   double expected = 0;  // … and there, what `reported` should have been
   bool trains = true;   // a gradient can go through it; not so of an evaluation between steps
+  bool graph = true;    // and its result has one: not so where it is recomputed in backward()
+  double smoothing = 0;
   std::vector<double> label_values;
+  std::vector<double> row_losses;  // 0 where there is no label; empty: of a fused head
+  std::optional<LossWeight> weight;
 
   double mean() const { return supervised > 0 ? sum / static_cast<double>(supervised) : 0; }
 };

@@ -5,70 +5,44 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
-#include "checks/element_values.hpp"
 #include "checks/gradient_trails.hpp"
+#include "checks/loss_scale.hpp"
 #include "checks/optimizer_groups.hpp"
 #include "checks/reduced_elements.hpp"
+#include "checks/replica_gradients.hpp"
 #include "checks/replica_sets.hpp"
 
 namespace plumbline::checks {
 namespace {
 
-struct Member {
-  const StepTrails* trails = nullptr;
-  const GradientTrail* trail = nullptr;
+// What each step's loss is of the token mean, by rank and step; computed when it is first asked for.
+class LossRatios {
+ public:
+  LossRatios(const Subject& subject, CaptureLoader& loader) : subject_(subject), loader_(loader) {}
+
+  double of(int rank, std::int64_t step) {
+    if (!ratios_) ratios_ = loss_ratios(subject_, loader_);
+    const auto at = ratios_->find({rank, step});
+    return at == ratios_->end() ? 1 : at->second;
+  }
+
+ private:
+  const Subject& subject_;
+  CaptureLoader& loader_;
+  std::optional<std::map<std::pair<int, std::int64_t>, double>> ratios_;
 };
-
-// What the replicas' backward() left, together.
-struct Mean {
-  std::vector<double> values;
-  std::vector<double> sizes;  // mean magnitude, for the bound
-  bool equal = true;          // on all ranks, bit by bit
-};
-
-Mean mean_of(CaptureLoader& loader, const std::vector<Member>& members) {
-  Mean mean;
-  std::vector<double> first;
-  for (const Member& member : members) {
-    std::vector<double> values = loader.values(member.trail->backward);
-    if (first.empty()) {
-      first = values;
-      mean.values.resize(values.size());
-      mean.sizes.resize(values.size());
-    }
-    if (values.size() != first.size()) return {};
-    mean.equal = mean.equal && values == first;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      mean.values[i] += values[i] / static_cast<double>(members.size());
-      mean.sizes[i] += std::fabs(values[i]) / static_cast<double>(members.size());
-    }
-  }
-  return mean;
-}
-
-// The whole number that all of `used` are the mean times; 0: there is none.
-double whole_factor(const std::vector<double>& used, const Mean& mean, double tolerance) {
-  if (used.empty() || used.size() != mean.values.size()) return 0;
-  double product = 0;
-  double square = 0;
-  for (std::size_t i = 0; i < used.size(); ++i) {
-    product += used[i] * mean.values[i];
-    square += mean.values[i] * mean.values[i];
-  }
-  const double factor = std::round(product / square);
-  if (!(square > 0) || !std::isfinite(factor) || factor < 1) return 0;
-  for (std::size_t i = 0; i < used.size(); ++i) {
-    if (!(std::fabs(used[i] - factor * mean.values[i]) <= tolerance * factor * mean.sizes[i])) return 0;
-  }
-  return factor;
-}
 
 class Examiner {
  public:
   Examiner(const Subject& subject, CaptureLoader& loader, const std::vector<CapturedStep>& steps, Observations& into)
-      : loader_(loader), into_(into), reduced_(subject), trails_(gradient_trails(subject.captures(), steps)) {
+      : loader_(loader),
+        into_(into),
+        reduced_(subject),
+        ratios_(subject, loader),
+        trails_(gradient_trails(subject.captures(), steps)) {
     for (const StepTrails& trails : trails_) by_place_[{trails.step->ordinal, trails.step->step}].push_back(&trails);
     for (const ReplicaSet& set : replica_sets(steps, loader, {}).sets)
       replicas_[{set.ordinal, set.name}].push_back(set.ranks);
@@ -114,25 +88,25 @@ class Examiner {
   void scaled(const StepTrails& trails, const std::string& name, const std::vector<const StepTrails*>& of_ranks) {
     const std::vector<int> ranks = ranks_with(trails.step->ordinal, name, trails.step->rank);
     if (ranks.front() != trails.step->rank) return;  // told by the first of them
-    std::vector<Member> members;
+    std::vector<const GradientTrail*> members;
     for (const StepTrails* one : of_ranks) {
       if (std::find(ranks.begin(), ranks.end(), one->step->rank) == ranks.end()) continue;
       const auto at = one->parameters.find(name);
       if (at == one->parameters.end() || at->second.backward == nullptr || at->second.reduced() == nullptr) return;
-      members.push_back({one, &at->second});
+      members.push_back(&at->second);
     }
     if (members.size() != ranks.size()) return;
-    const GradientTrail& first = *members.front().trail;
-    const Mean mean = mean_of(loader_, members);
-    const double unit = std::max(unit_roundoff(first.backward->dtype), unit_roundoff(first.reduced()->dtype));
-    const auto world = static_cast<double>(members.size());
-    const double factor =
-        whole_factor(values_in_places_of(loader_, first.reduced(), *first.backward), mean, (16 + world) * unit);
-    if (factor >= 2) multiplied(trails, name, ranks, first, mean, factor);
+    const GradientTrail& first = *members.front();
+    const ReplicaGradient gradient = replica_gradient(loader_, members);
+    const auto factor = factor_of(values_in_places_of(loader_, first.reduced(), *first.backward), gradient);
+    if (factor && *factor >= 2 && *factor == std::round(*factor))
+      multiplied(trails, name, ranks, first, gradient.equal, *factor);
   }
 
   void multiplied(const StepTrails& trails, const std::string& name, const std::vector<int>& ranks,
-                  const GradientTrail& trail, const Mean& mean, double factor) {
+                  const GradientTrail& trail, bool equal, double factor) {
+    // A loss that is smaller by just that is made up for.
+    if (std::fabs(factor * ratios_.of(trails.step->rank, trails.step->step) - 1) <= 1e-4) return;
     const auto world = static_cast<double>(ranks.size());
     const std::uint64_t reduced =
         reduced_.between(trails.step->rank, trail.backward->time_ns, trails.step->note->time_ns);
@@ -141,21 +115,21 @@ class Examiner {
       elements += parameter.grad != nullptr ? parameter.grad->elements() : 0;
     const double after = elements > 0 ? static_cast<double>(reduced) / static_cast<double>(elements) : 0;
     // What is equal on all ranks was reduced in backward(), by a hook.
-    const double times = std::floor(after + 0.01) + (mean.equal && world > 1 ? 1 : 0);
+    const double times = std::floor(after + 0.01) + (equal && world > 1 ? 1 : 0);
     const bool by_world = world > 1 && (factor == world || factor == world * world);
     if (by_world && times >= 2) {
       report(
           trails, name, "reduced twice", Status::kFail,
           fmt::format("gets {:.2f} x the mean over the world of {:.0f} as its gradient: reduced twice", factor, world),
-          {mean.equal ? "the gradients were equal on all ranks when backward() ended: they were reduced by then"
-                      : "the gradients differed between the ranks when backward() ended",
+          {equal ? "the gradients were equal on all ranks when backward() ended: they were reduced by then"
+                 : "the gradients differed between the ranks when backward() ended",
            fmt::format("{} elements were reduced between backward() and the step, for {} elements of gradients",
                        reduced, elements)},
           "reduce each gradient once: by the wrapper's hooks or by hand", ranks);
       return;
     }
     // A sum over ranks, of losses that were divided by the tokens of all of them.
-    if (factor == world && !mean.equal) return;
+    if (factor == world && !equal) return;
     report(trails, name, "gradient scaled", Status::kInconclusive,
            fmt::format("gets {:.2f} x the gradient that backward() left{}", factor,
                        world > 1 ? ", in the mean over its replicas" : ""),
@@ -183,6 +157,7 @@ class Examiner {
   CaptureLoader& loader_;
   Observations& into_;
   ReducedElements reduced_;
+  LossRatios ratios_;
   std::vector<StepTrails> trails_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<const StepTrails*>> by_place_;
   std::map<std::pair<std::int64_t, std::string>, std::vector<std::vector<int>>> replicas_;

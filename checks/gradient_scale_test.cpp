@@ -4,6 +4,7 @@
 
 #include "checks/testing/capture_job.hpp"
 #include "checks/testing/fake_rank.hpp"
+#include "checks/testing/toy_loss.hpp"
 
 namespace plumbline::checks {
 namespace {
@@ -76,6 +77,27 @@ TEST(GradientScaleTest, AFactorWithoutACollectiveIsLeftOpen) {
   const auto alone = titles({{{{}, {2, 3}, {6, 9}}}});
   ASSERT_EQ(alone.size(), 1u);
   EXPECT_EQ(alone[0], "open: step 0, rank 0: w gets 3.00 x the gradient that backward() left");
+}
+
+// A loss over the tokens of all ranks, whose gradients data parallelism averages, and the job multiplies again.
+TEST(GradientScaleTest, AFactorThatMakesUpForTheLoss) {
+  const auto findings_of = [](const testing::ToyLoss& toy) {
+    const TempDir directory;
+    for (int rank = 0; rank < toy.ranks; ++rank) {
+      testing::write_trace(directory.path(), rank, toy.ranks);
+    }
+    toy.write(directory.path());
+    const reader::Run run = open_run(directory.path());
+    const Subject subject(run);
+    CaptureLoader loader(subject.captures());
+    Observations observations;
+    examine_gradient_scale(subject, loader, captured_steps(subject.captures()), observations);
+    return observations.findings(subject).size();
+  };
+  EXPECT_EQ(findings_of({.factor = 0.25, .divisor = 0.5}), 0u);
+  EXPECT_EQ(findings_of({.factor = 0.125, .divisor = 0.25}), 0u);
+  EXPECT_EQ(findings_of({.factor = 0.5, .divisor = 0.5}), 1u);
+  EXPECT_EQ(findings_of({.factor = 0.25, .divisor = 0.25}), 1u) << "it makes up for half of it";
 }
 
 TEST(GradientScaleTest, AGradientThatIsStillThereAtTheNextStep) {

@@ -6,43 +6,14 @@
 #include <cmath>
 #include <map>
 
-#include "checks/cross_entropy.hpp"
-#include "checks/fused_head.hpp"
+#include "checks/captured_losses.hpp"
 #include "checks/loss_labels.hpp"
 #include "checks/loss_scale.hpp"
+#include "checks/loss_weights.hpp"
 #include "checks/observations.hpp"
 
 namespace plumbline::checks {
 namespace {
-
-// The captured calls of a loss function, each with its inputs.
-std::vector<LossCall> loss_calls(const Subject& subject, CaptureLoader& loader,
-                                 std::map<std::string, std::size_t>& why_not) {
-  std::vector<LossCall> calls;
-  const reader::RunCaptures& captures = subject.captures();
-  for (const std::int64_t step : captures.steps()) {
-    for (const Capture* hidden : captures.select("head.hidden", step)) {
-      std::string why;
-      if (auto call = recompute_head(loader, captures, *hidden, why)) {
-        calls.push_back(std::move(*call));
-      } else {
-        ++why_not[why];
-      }
-    }
-    for (const Capture* loss : captures.select("loss", step)) {
-      std::string why;
-      if (captures.find("head.hidden", step, loss->name, loss->rank, loss->occurrence) != nullptr) continue;
-      const Capture* logits = captures.find("logits", step, loss->name, loss->rank, loss->occurrence);
-      const Capture* labels = captures.find("labels", step, loss->name, loss->rank, loss->occurrence);
-      if (auto call = recompute_loss(loader, *loss, logits, labels, why)) {
-        calls.push_back(std::move(*call));
-      } else {
-        ++why_not[why];
-      }
-    }
-  }
-  return calls;
-}
 
 Observation about(const LossCall& call) {
   Observation one;
@@ -86,10 +57,12 @@ void examine_head(const LossCall& call, LossMargins& margins, Observations& into
 // The function's own result.
 void examine_call(const LossCall& call, LossMargins& margins, Observations& into) {
   if (call.excess >= 0) return examine_head(call, margins, into);
-  if (call.supervised == 0 || call.reduction == "none") return;
+  if (call.supervised == 0) return;
   const auto tokens = static_cast<double>(call.supervised);
-  const double expected = call.reduction == "sum" ? call.sum : call.mean();
-  const double bound = call.reduction == "sum" ? call.bound * tokens : call.bound;
+  // Of the losses of tokens their sum is looked at.
+  const bool is_mean = call.reduction == "mean";
+  const double expected = is_mean ? call.mean() : call.sum;
+  const double bound = is_mean ? call.bound : call.bound * tokens;
   const double ratio = std::fabs(call.reported - expected) / bound;
   if (ratio <= 1) return note_agreement(call, ratio, margins);
   Observation one = about(call);
@@ -105,6 +78,59 @@ void examine_call(const LossCall& call, LossMargins& margins, Observations& into
   into.add(std::move(one));
 }
 
+void say_what_is_open(const ScaleCount& scale, Verdict& verdict) {
+  if (scale.judged + scale.by_token == 0)
+    verdict.unknown.emplace_back(
+        "whether backward() was called on the mean: it was not captured, or with a factor of its own");
+  if (scale.judged + scale.by_token > 0 && scale.left > 0)
+    verdict.unknown.push_back(
+        fmt::format("whether backward() was called on the mean in {} more steps: it was given a factor of its own, or "
+                    "what it was called on is made of other than the losses that were recomputed",
+                    scale.left));
+  if (scale.other > 0)
+    verdict.unknown.push_back(fmt::format(
+        "whether the loss of {} steps is right: it is not the mean of the log-probabilities that it is made of, as "
+        "where preferences are learned",
+        scale.other));
+  if (scale.by_token > 0)
+    verdict.unknown.push_back(
+        fmt::format("whether the loss of {} steps is right: each token has a weight of its own", scale.by_token));
+}
+
+// Once findings and what is open are known.
+void conclude(const std::vector<LossCall>& calls, const ScaleCount& scale, double largest, Verdict& verdict) {
+  const auto all = [&](const auto& of) { return std::all_of(calls.begin(), calls.end(), of); };
+  const bool fails = std::any_of(verdict.findings.begin(), verdict.findings.end(),
+                                 [](const Finding& finding) { return finding.status == Status::kFail; });
+  if (fails) {
+    verdict.status = Status::kFail;
+    verdict.reason = "the loss is not the mean cross-entropy over the supervised tokens";
+  } else if (!verdict.findings.empty()) {
+    verdict.status = Status::kInconclusive;
+    verdict.reason = "something about the loss may be no fault";
+  } else if (all([](const LossCall& call) { return call.supervised == 0; })) {
+    verdict.status = Status::kInconclusive;
+    verdict.reason = "no captured loss has a supervised token: run-reader check data tells of its rows";
+  } else if (scale.other > 0 && scale.other == scale.judged) {
+    verdict.status = Status::kNotEvaluated;
+    verdict.reason = fmt::format(
+        "the log-probabilities of {} calls are right, to at most {:.2f} of the bound of rounding; what backward() was "
+        "called on is no mean of them",
+        calls.size(), largest);
+  } else if (scale.judged == 0 && all([](const LossCall& call) { return call.reduction == "none"; })) {
+    verdict.status = Status::kNotEvaluated;
+    verdict.reason = fmt::format(
+        "the losses of tokens that {} calls give are right, to at most {:.2f} of the bound of rounding; how they are "
+        "put together {}",
+        calls.size(), largest, scale.by_token > 0 ? "is the job's own weighting" : "is not known");
+  } else {
+    verdict.status = Status::kPass;
+    verdict.reason = fmt::format(
+        "{} losses are the mean cross-entropy over the supervised tokens, to at most {:.2f} of the bound of rounding",
+        calls.size(), largest);
+  }
+}
+
 }  // namespace
 
 Verdict check_loss(const Subject& subject, LossMargins& margins) {
@@ -112,7 +138,7 @@ Verdict check_loss(const Subject& subject, LossMargins& margins) {
   verdict.check = "loss";
   CaptureLoader loader(subject.captures());
   std::map<std::string, std::size_t> why_not;
-  const std::vector<LossCall> calls = loss_calls(subject, loader, why_not);
+  std::vector<LossCall> calls = captured_losses(subject.captures(), loader, why_not);
   for (const auto& [why, count] : why_not) verdict.unknown.push_back(fmt::format("{} losses: {}", count, why));
   if (calls.empty()) {
     verdict.status = Status::kNotEvaluated;
@@ -126,47 +152,12 @@ Verdict check_loss(const Subject& subject, LossMargins& margins) {
     examine_call(call, margins, observations);
   }
   const std::size_t labels = examine_labels(subject, loader, calls, observations);
+  weigh_losses(loader, subject.captures(), calls);
   const ScaleCount scale = examine_scale(subject, loader, calls, observations);
   if (labels == 0) verdict.unknown.emplace_back("whether labels are shifted rightly: no token ids fit them");
-  if (scale.judged == 0)
-    verdict.unknown.emplace_back(
-        "whether backward() was called on the mean: it was not captured, or with a factor of its own");
-  if (scale.judged > 0 && scale.left > 0)
-    verdict.unknown.push_back(
-        fmt::format("whether backward() was called on the mean in {} more steps: it was given a factor of its own, or "
-                    "what it was called on is made of other than the losses that were recomputed",
-                    scale.left));
-  if (scale.other > 0) {
-    verdict.unknown.push_back(fmt::format(
-        "whether the loss of {} steps is right: it is not the mean of the log-probabilities that it is made "
-        "of, as where preferences are learned",
-        scale.other));
-  }
+  say_what_is_open(scale, verdict);
   verdict.findings = observations.findings(subject);
-  const bool fails = std::any_of(verdict.findings.begin(), verdict.findings.end(),
-                                 [](const Finding& finding) { return finding.status == Status::kFail; });
-  if (fails) {
-    verdict.status = Status::kFail;
-    verdict.reason = "the loss is not the mean cross-entropy over the supervised tokens";
-  } else if (!verdict.findings.empty()) {
-    verdict.status = Status::kInconclusive;
-    verdict.reason = "something about the loss may be no fault";
-  } else if (std::all_of(calls.begin(), calls.end(), [](const LossCall& call) { return call.supervised == 0; })) {
-    verdict.status = Status::kInconclusive;
-    verdict.reason = "no captured loss has a supervised token: run-reader check data tells of its rows";
-  } else if (scale.other > 0 && scale.other == scale.judged) {
-    verdict.status = Status::kNotEvaluated;
-    verdict.reason = fmt::format(
-        "the log-probabilities of {} calls are right, to at most {:.2f} of the bound of rounding; what backward() was "
-        "called on is no mean of them",
-        calls.size(), margins.largest_agreeing);
-  } else {
-    verdict.status = Status::kPass;
-    verdict.reason = fmt::format(
-        "{} losses are the mean cross-entropy over the supervised tokens, to at most {:.2f} of "
-        "the bound of rounding",
-        calls.size(), margins.largest_agreeing);
-  }
+  conclude(calls, scale, margins.largest_agreeing, verdict);
   return verdict;
 }
 

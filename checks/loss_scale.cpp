@@ -4,88 +4,60 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 
 #include "checks/batch_ranks.hpp"
+#include "checks/captured_losses.hpp"
 #include "checks/detail.hpp"
 #include "checks/gradient_unscale.hpp"
-#include "checks/micro_batches.hpp"
+#include "checks/loss_batch.hpp"
+#include "checks/loss_denominators.hpp"
+#include "checks/loss_weights.hpp"
+#include "checks/own_reductions.hpp"
 
 namespace plumbline::checks {
 namespace {
 
-struct RankBatch {
-  std::vector<const LossCall*> calls;
-  std::vector<const Capture*> backward_calls;
-  std::vector<MicroBatch> micro;
-  std::vector<double> backward;
-  std::map<std::uint32_t, double> tokens;  // that the model was given, by forward pass
-  // What was computed in chunks or by micro-batches is one loss, unless there are more labels than tokens.
-  bool several_losses() const {
-    double labels = 0;
-    for (const LossCall* call : calls) labels += static_cast<double>(call->rows);
-    return labels > given();
-  }
-  double given() const {
-    double sum = 0;
-    for (const auto& [pass, count] : tokens) sum += count;
-    return sum;
-  }
-  double total() const {
-    double sum = 0;
-    for (const double one : backward) sum += one;
-    return sum;
-  }
-};
-
-// A step of all ranks, and what the usual denominators would have given.
-struct StepBatch {
-  std::map<int, RankBatch> ranks;
-  double used = 0;            // mean over ranks, as data parallelism averages gradients
-  double right = 0;           // token mean over everything
-  double mean_of_means = 0;   // of micro-batches
-  double mean_of_chunks = 0;  // of the means of their chunks
-  double mean_of_ranks = 0;   // of the ranks' token means
-  double with_padding = 0;    // all tokens counted, supervised or not
-  double bound = 0;           // relative to `right`
-  std::size_t micro = 0;      // micro-batches a rank
-  std::size_t chunks = 1;     // the most that one has
-  bool several = false;       // losses of the same tokens, or it is not known how many tokens there are
-  bool tokens_known = true;   // how many the model was given
-  bool is_loss = true;        // see LossCall
-};
-
-double product(const std::vector<double>& factors) {
-  double result = 1;
-  for (const double factor : factors) result *= factor;
-  return result;
-}
+// Powers of two that are smaller are rather a mistake than a scale against underflow.
+constexpr double kLeastScale = 16;
 
 bool power_of_two(double value) {
   int exponent = 0;
   return value > 0 && std::frexp(value, &exponent) == 0.5;
 }
 
+// By what gradients are divided between backward() and the step.
+struct Divisors {
+  std::map<std::pair<int, std::int64_t>, double> of_ranks;  // by rank and step
+  std::map<std::int64_t, OwnReduction> own;                 // by step
+};
+
 class ScaleExaminer {
  public:
-  using Divisors = std::map<std::pair<int, std::int64_t>, double>;
-
   ScaleExaminer(CaptureLoader& loader, Divisors divisors, Observations& into)
       : loader_(loader), divisors_(std::move(divisors)), into_(into) {}
 
   // Token ids of a batch; the same ones may be captured at several places.
   void add_tokens(const Capture& ids) {
-    double& of_pass = steps_[ids.step].ranks[ids.rank].tokens[ids.occurrence];
-    of_pass = std::max(of_pass, static_cast<double>(ids.elements()));
+    ForwardPass& pass = steps_[ids.step][ids.rank].passes[ids.occurrence];
+    const auto tokens = static_cast<double>(ids.elements());
+    if (tokens <= pass.tokens() || ids.shape.empty()) return;
+    pass.length = static_cast<double>(ids.shape.back());
+    pass.rows = tokens / pass.length;
   }
 
-  void add(const LossCall& call) { steps_[call.step].ranks[call.rank].calls.push_back(&call); }
+  void add(const LossCall& call) {
+    steps_[call.step][call.rank].calls.push_back(&call);
+    ranks_.insert(call.rank);
+  }
+
   void add_backward(const Capture& capture) {
-    RankBatch& rank = steps_[capture.step].ranks[capture.rank];
+    RankLosses& rank = steps_[capture.step][capture.rank];
     rank.backward_calls.push_back(&capture);
+    const Detail detail(capture.detail);
+    rank.hooked = rank.hooked || detail.flag("hooked");
     // What backward() was given to multiply it by was not captured.
-    if (Detail(capture.detail).flag("weighted")) return;
+    if (detail.flag("weighted")) return;
     const double value = loader_.number(&capture);
     if (std::isfinite(value)) rank.backward.push_back(value);
   }
@@ -94,201 +66,167 @@ class ScaleExaminer {
   ScaleCount examine(const std::vector<std::vector<int>>& sets) {
     for (auto& [step, all] : steps_) {
       std::set<int> left;
-      for (auto& [rank, of_rank] : all.ranks) {
+      for (auto& [rank, of_rank] : all) {
+        std::sort(of_rank.calls.begin(), of_rank.calls.end(),
+                  [](const LossCall* a, const LossCall* b) { return a->loss->time_ns < b->loss->time_ns; });
         of_rank.micro = micro_batches(of_rank.calls, of_rank.backward_calls);
         left.insert(rank);
       }
-      for (const std::vector<int>& set : sets) {
-        judge_some(step, all, set);
+      const auto judge_set = [&](const std::vector<int>& set, std::optional<double> divisor) {
+        if (!std::any_of(set.begin(), set.end(), [&](int rank) { return left.contains(rank); })) return;
+        judge_some(step, all, set, divisor);
         for (const int rank : set) left.erase(rank);
-      }
-      for (const int rank : left) judge_some(step, all, {rank});
+      };
+      if (const auto own = divisors_.own.find(step); own != divisors_.own.end())
+        judge_set(own->second.ranks, 1 / own->second.factor);
+      for (const std::vector<int>& set : sets) judge_set(set, std::nullopt);
+      for (const int rank : std::set(left)) judge_set({rank}, std::nullopt);
     }
     return count_;
   }
 
  private:
-  // As many calls of backward as micro-batches on every rank, or a backward for all of them.
-  static bool complete(const StepBatch& batch) {
-    if (batch.ranks.empty()) return false;
-    const std::size_t micro = batch.ranks.begin()->second.micro.size();
-    return micro > 0 && std::all_of(batch.ranks.begin(), batch.ranks.end(), [&](const auto& one) {
-             const RankBatch& rank = one.second;
-             return rank.micro.size() == micro && !rank.backward.empty() &&
-                    rank.backward.size() == rank.backward_calls.size();
-           });
-  }
-
-  void judge_some(std::int64_t step, const StepBatch& all, const std::vector<int>& ranks) {
-    StepBatch some;
+  // `divisor` where it is known how the ranks' gradients come together.
+  void judge_some(std::int64_t step, const std::map<int, RankLosses>& all, const std::vector<int>& ranks,
+                  std::optional<double> divisor) {
+    std::map<int, RankLosses> some;
     for (const int rank : ranks) {
-      const auto at = all.ranks.find(rank);
-      if (at == all.ranks.end()) return;
-      some.ranks.insert(*at);
+      const auto at = all.find(rank);
+      if (at == all.end()) return;
+      some.insert(*at);
     }
-    if (complete(some)) return judge(step, some);
-    const bool trains = std::any_of(some.ranks.begin(), some.ranks.end(),
-                                    [](const auto& one) { return !one.second.backward_calls.empty(); });
+    const bool trains =
+        std::any_of(some.begin(), some.end(), [](const auto& one) { return !one.second.backward_calls.empty(); });
+    const auto batch = measured(std::move(some));
+    if (batch) {
+      if (batch->tokens == 0 || batch->sum == 0) return;
+      return divisor ? judge(step, *batch, *divisor, true) : judge(step, *batch, divisor_of(step, *batch), false);
+    }
     count_.left += trains ? 1 : 0;
   }
 
-  void judge(std::int64_t step, StepBatch& batch) {
-    double sum = 0;
-    double tokens = 0;
-    double rows = 0;
-    double bound = 0;
-    for (auto& [rank, of_rank] : batch.ranks) {
-      double rank_sum = 0;
-      double rank_tokens = 0;
-      for (const MicroBatch& micro : of_rank.micro) {
-        rank_sum += micro.sum();
-        rank_tokens += micro.supervised();
-        rows += micro.rows();
-        bound = std::max(bound, micro.bound());
-        batch.mean_of_means += micro.mean();
-        batch.mean_of_chunks += micro.mean_of_means();
-        batch.chunks = std::max(batch.chunks, micro.chunks.size());
-        for (const LossCall* chunk : micro.chunks) batch.is_loss = batch.is_loss && chunk->is_loss;
-        ++batch.micro;
-      }
-      batch.several = batch.several || of_rank.several_losses();
-      batch.tokens_known = batch.tokens_known && of_rank.given() > 0;
-      if (rank_tokens > 0) batch.mean_of_ranks += rank_sum / rank_tokens;
-      sum += rank_sum;
-      tokens += rank_tokens;
-      batch.used += of_rank.total();
+  void judge(std::int64_t step, const LossBatch& batch, double divisor, bool exactly) {
+    if (weights_of(batch) == LossWeight::Kind::kByToken) {
+      ++count_.by_token;
+      return;
     }
-    const auto world = static_cast<double>(batch.ranks.size());
-    if (tokens == 0 || sum == 0) return;
     ++count_.judged;
-    batch.right = sum / tokens;
-    batch.with_padding = sum / rows;
-    batch.used /= world;
-    batch.mean_of_means /= static_cast<double>(batch.micro);
-    batch.mean_of_chunks /= static_cast<double>(batch.micro);
-    batch.mean_of_ranks /= world;
-    batch.micro /= batch.ranks.size();
-    // Scaling and adding up micro-batches rounds a few times more.
-    batch.bound = 4 * (bound / std::fabs(batch.right)) + 64 * 0x1p-24;
-    if (close(batch, batch.used, batch.right)) return;
+    if (batch.is_loss && !batch.several)
+      for (const auto& [rank, of_rank] : batch.ranks) count_.ratios[{rank, step}] = batch.used / batch.right;
+    if (weights_of(batch) == LossWeight::Kind::kByStretch) return tell_stretches(step, batch, batch.used / divisor);
     // What the gradients are divided by again is no part of the loss.
-    const double divisor = divisor_of(step, batch);
-    if (close(batch, batch.used / divisor, batch.right)) return;
-    const double undivided = batch.used;
-    batch.used /= divisor;
-    if (explain(step, batch, world, tokens, rows)) return;
-    if (divisor < kLeastScale || !power_of_two(divisor)) batch.used = undivided;
-    if (!explain(step, batch, world, tokens, rows)) tell_other(step, batch);
+    if ((!exactly && batch.close(batch.used, batch.right)) || batch.close(batch.used / divisor, batch.right)) return;
+    if (one_of_several_is_right(batch, divisor)) return;
+    if (batch.weighed && batch.value &&
+        (batch.close(*batch.value, batch.right) || batch.close(*batch.value / divisor, batch.right)))
+      return tell_scaled_inside(step, batch);
+    if (tell(step, batch, batch.used / divisor)) return;
+    const bool as_it_was = !exactly && (divisor < kLeastScale || !power_of_two(divisor));
+    const double used = as_it_was ? batch.used : batch.used / divisor;
+    if (!tell(step, batch, used)) tell_other(step, batch, used);
   }
 
   // The same on all ranks, or 1.
-  double divisor_of(std::int64_t step, const StepBatch& batch) const {
+  double divisor_of(std::int64_t step, const LossBatch& batch) const {
     double common = 0;
     for (const auto& [rank, of_rank] : batch.ranks) {
-      const auto at = divisors_.find({rank, step});
-      if (at == divisors_.end() || (common != 0 && common != at->second)) return 1;
+      const auto at = divisors_.of_ranks.find({rank, step});
+      if (at == divisors_.of_ranks.end() || (common != 0 && common != at->second)) return 1;
       common = at->second;
     }
     return common > 0 ? common : 1;
   }
 
-  static bool close(const StepBatch& batch, double a, double b) {
-    return std::fabs(a - b) <= batch.bound * std::max(std::fabs(a), std::fabs(b));
+  // The most uneven that a loss has.
+  static LossWeight::Kind weights_of(const LossBatch& batch) {
+    LossWeight::Kind kind = LossWeight::Kind::kAlike;
+    for (const auto& [rank, of_rank] : batch.ranks) {
+      for (const LossCall* call : of_rank.calls) kind = std::max(kind, call->weight ? call->weight->kind : kind);
+    }
+    return kind;
   }
 
-  struct Factor {
-    double value;
-    std::string name;
-  };
-
-  // Tells of a denominator that is exactly this one.
-  bool explain(std::int64_t step, const StepBatch& batch, double world, double tokens, double rows) {
-    const auto micro = static_cast<double>(batch.micro);
-    struct Denominator {
-      double value;
-      std::string kind;
-      std::string words;
-    };
-    // The ranks' gradients are averaged: of a sum, that is a division by their number.
-    const std::vector<Denominator> denominators{
-        {batch.right, "", ""},
-        {batch.with_padding, "padding counted",
-         fmt::format("divided by all {:.0f} tokens rather than the {:.0f} supervised ones", rows, tokens)},
-        {batch.mean_of_ranks, "mean by rank", "a mean of the ranks' means, which have different numbers of tokens"},
-        {batch.mean_of_means, "mean by micro-batch",
-         "a mean of the micro-batches' means, which have different numbers of tokens"},
-        {batch.mean_of_chunks, "mean by chunk",
-         "a mean of the means of chunks that a micro-batch is computed in, which have different numbers of tokens"},
-        {batch.right * tokens / world, "sum", "a sum over tokens, with no denominator"},
-    };
-    std::vector<std::vector<Factor>> factors{{}};
-    const auto chunks = static_cast<double>(batch.chunks);
-    if (batch.chunks > 1) {
-      factors.push_back({{chunks, "the number of chunks"}});
-      if (batch.micro > 1)
-        factors.push_back({{chunks, "the number of chunks"}, {micro, "the number of micro-batches"}});
-    }
-    if (batch.micro > 1) factors.push_back({{micro, "the number of micro-batches"}});
-    if (world > 1) factors.push_back({{world, "the number of ranks"}});
-    if (batch.micro > 1 && world > 1)
-      factors.push_back({{micro, "the number of micro-batches"}, {world, "the number of ranks"}});
-    for (const Denominator& denominator : denominators) {
-      for (const auto& set : factors) {
-        for (const bool inverse : {false, true}) {
-          if (set.empty() && (inverse || denominator.kind.empty())) continue;
-          std::vector<double> values;
-          std::string names;
-          for (const Factor& factor : set) {
-            values.push_back(factor.value);
-            names += (names.empty() ? "" : " and ") + factor.name;
-          }
-          const double factor = inverse ? 1 / product(values) : product(values);
-          if (!close(batch, batch.used, denominator.value * factor)) continue;
-          std::string words = "is ";
-          if (!denominator.kind.empty()) words += denominator.words;
-          if (!set.empty())
-            words += fmt::format("{}{} by {}", denominator.kind.empty() ? "the mean over the supervised tokens " : ", ",
-                                 inverse ? "divided" : "multiplied", names);
-          report(step, batch,
-                 fmt::format("{} {}{}", denominator.kind,
-                             set.empty() ? ""
-                             : inverse   ? "divided by "
-                                         : "multiplied by ",
-                             names),
-                 words,
-                 batch.several && (batch.chunks > 1 || batch.tokens_known) ? Status::kInconclusive : Status::kFail);
-          return true;
-        }
-      }
+  // Of several heads one has the token mean; what the others weigh is the job's choice.
+  static bool one_of_several_is_right(const LossBatch& batch, double divisor) {
+    if (!batch.weighed || !batch.several) return false;
+    const std::size_t losses = batch.ranks.begin()->second.losses_a_token();
+    for (std::size_t n = 0; n < losses; ++n) {
+      const LossBatch one = only_nth_losses(batch, n);
+      if (one.tokens > 0 && (one.close(one.used, one.right) || one.close(one.used / divisor, one.right))) return true;
     }
     return false;
   }
 
-  void tell_other(std::int64_t step, const StepBatch& batch) {
+  bool tell(std::int64_t step, const LossBatch& batch, double used) {
+    const auto found = explain_denominator(batch, used);
+    if (!found) return false;
+    std::vector<std::string> details;
+    if (!found->reading.empty()) details.push_back(found->reading);
+    report(step, batch, used, found->kind, found->words, found->status, std::move(details));
+    return true;
+  }
+
+  void tell_stretches(std::int64_t step, const LossBatch& batch, double used) {
+    const LossWeight* widest = nullptr;
+    for (const auto& [rank, of_rank] : batch.ranks) {
+      for (const LossCall* call : of_rank.calls) {
+        if (call->weight && call->weight->kind == LossWeight::Kind::kByStretch && widest == nullptr)
+          widest = &*call->weight;
+      }
+    }
+    report(step, batch, used, "mean by stretch",
+           "is a mean of the means of rows or documents, which have different numbers of tokens", Status::kInconclusive,
+           {fmt::format("{} means; a token's weight goes from {:.4g} to {:.4g} times that of the token mean",
+                        widest->stretches, widest->least * used / batch.used * batch.tokens / batch.world(),
+                        widest->most * used / batch.used * batch.tokens / batch.world()),
+            "it may be meant: each row or document then counts alike, and a token of a short one for more"});
+  }
+
+  void tell_scaled_inside(std::int64_t step, const LossBatch& batch) {
+    report(step, batch, batch.used, "scaled inside",
+           fmt::format("is the mean over the supervised tokens, but the gradient that its cross-entropy is given is "
+                       "{:.4g} x as large",
+                       batch.used / batch.right),
+           Status::kInconclusive,
+           {"a hook, or a function with a backward() of its own, scales it on its way: it may be meant"},
+           "look for hooks on the loss and on what it is made of");
+  }
+
+  void tell_other(std::int64_t step, const LossBatch& batch, double used) {
     if (!batch.is_loss) {
       ++count_.other;
       return;
     }
-    const double ratio = batch.used / batch.right;
+    const double ratio = used / batch.right;
     const double whole = std::round(ratio);
-    if (whole > 1 && std::fabs(ratio - whole) <= batch.bound * whole) {
-      if (whole >= kLeastScale && power_of_two(whole)) {
-        report(step, batch, "scaled",
-               fmt::format("is {:.0f} x the mean over the supervised tokens, as where a loss is scaled; that the "
-                           "gradients are divided by it again was not seen",
-                           whole),
-               Status::kInconclusive);
-        return;
-      }
-      report(step, batch, "factor", fmt::format("is {:.0f} x the mean over the supervised tokens", whole),
+    const bool is_whole = whole > 1 && std::fabs(ratio - whole) <= batch.bound * whole;
+    if (is_whole && whole >= kLeastScale && power_of_two(whole)) {
+      report(step, batch, used, "scaled",
+             fmt::format("is {:.0f} x the mean over the supervised tokens, as where a loss is scaled; that the "
+                         "gradients are divided by it again was not seen",
+                         whole),
+             Status::kInconclusive);
+    } else if (is_whole && whole == static_cast<double>(ranks_.size())) {
+      report(step, batch, used, "factor",
+             fmt::format("is {:.0f} x the mean over the supervised tokens, as many as there are ranks", whole),
              Status::kFail);
-      return;
+    } else if (batch.weighed || is_whole) {
+      report(
+          step, batch, used, "weight", fmt::format("is {:.4g} x the mean over the supervised tokens", ratio),
+          Status::kInconclusive,
+          {"no denominator or number of ranks, micro-batches or chunks explains it: it may be a weight that is meant"});
+    } else {
+      report(step, batch, used, "other",
+             "is not the mean over the supervised tokens; it may hold more than the cross-entropy",
+             Status::kInconclusive);
     }
-    report(step, batch, "other", "is not the mean over the supervised tokens; it may hold more than the cross-entropy",
-           Status::kInconclusive);
   }
 
-  void report(std::int64_t step, const StepBatch& batch, const std::string& kind, std::string words, Status status) {
+  void report(std::int64_t step, const LossBatch& batch, double used, const std::string& kind, std::string words,
+              Status status, std::vector<std::string> readings = {},
+              std::string next =
+                  "divide the summed loss by the number of supervised tokens of the whole step; data "
+                  "parallelism already divides by the number of ranks") {
     Observation one;
     one.kind = "scale " + kind;
     one.status = status;
@@ -297,29 +235,27 @@ class ScaleExaminer {
     one.tensor = "the loss that backward() was called on";
     one.words = std::move(words);
     one.details.push_back(
-        fmt::format("backward: {:.7g} over {} micro-batches{}; token mean: {:.7g}; ratio {:.4g}", batch.used,
-                    batch.micro, batch.ranks.size() > 1 ? fmt::format(", mean of {} ranks", batch.ranks.size()) : "",
-                    batch.right, batch.used / batch.right));
-    const RankBatch& first = batch.ranks.begin()->second;
+        fmt::format("{}: {:.7g} over {} micro-batches{}; token mean: {:.7g}; ratio {:.4g}",
+                    batch.weighed ? "the cross-entropy's part in the gradients" : "backward", used, batch.micro,
+                    batch.ranks.size() > 1 ? fmt::format(", mean of {} ranks", batch.ranks.size()) : "", batch.right,
+                    used / batch.right));
+    const RankLosses& first = batch.ranks.begin()->second;
     if (first.backward.size() == 2 * first.calls.size())
       one.details.emplace_back("backward() was called twice as often as the loss was computed");
     one.details.emplace_back("gradients are larger or smaller by the same ratio");
-    one.next =
-        "divide the summed loss by the number of supervised tokens of the whole step; data parallelism already "
-        "divides by the number of ranks";
+    for (std::string& reading : readings) one.details.push_back(std::move(reading));
+    one.next = std::move(next);
     one.component = "loss";
     one.capture = first.calls.front()->loss;
     into_.add(std::move(one));
   }
 
-  // Powers of two that are smaller are rather a mistake than a scale against underflow.
-  static constexpr double kLeastScale = 16;
-
   CaptureLoader& loader_;
   Divisors divisors_;
   Observations& into_;
   ScaleCount count_;
-  std::map<std::int64_t, StepBatch> steps_;
+  std::map<std::int64_t, std::map<int, RankLosses>> steps_;
+  std::set<int> ranks_;
 };
 
 }  // namespace
@@ -327,18 +263,12 @@ class ScaleExaminer {
 ScaleCount examine_scale(const Subject& subject, CaptureLoader& loader, const std::vector<LossCall>& calls,
                          Observations& into) {
   const std::vector<CapturedStep> steps = captured_steps(subject.captures());
-  ScaleExaminer examiner(loader, gradient_divisors(loader, gradient_trails(subject.captures(), steps)), into);
-  // Evaluations between two steps are no micro-batches. Where no loss trains, a gradient comes by another way, such as
-  // a recomputation in backward().
-  std::set<std::pair<int, std::int64_t>> training;
-  for (const LossCall& call : calls) {
-    if (call.trains) training.emplace(call.rank, call.step);
-  }
+  const std::vector<StepTrails> trails = gradient_trails(subject.captures(), steps);
+  ScaleExaminer examiner(loader, {gradient_divisors(loader, trails), own_reductions(loader, steps, trails)}, into);
+  const std::vector<const LossCall*> training = training_losses(calls);
+  for (const LossCall* call : training) examiner.add(*call);
   std::set<int> ranks;
-  for (const LossCall& call : calls) {
-    if (call.trains || !training.contains({call.rank, call.step})) examiner.add(call);
-    ranks.insert(call.rank);
-  }
+  for (const LossCall& call : calls) ranks.insert(call.rank);
   for (const std::int64_t step : subject.captures().steps()) {
     for (const Capture* ids : subject.captures().select("input_ids", step)) {
       if (ranks.contains(ids->rank)) examiner.add_tokens(*ids);
@@ -348,6 +278,14 @@ ScaleCount examine_scale(const Subject& subject, CaptureLoader& loader, const st
     }
   }
   return examiner.examine(batch_sets(steps));
+}
+
+std::map<std::pair<int, std::int64_t>, double> loss_ratios(const Subject& subject, CaptureLoader& loader) {
+  std::map<std::string, std::size_t> why_not;
+  std::vector<LossCall> calls = captured_losses(subject.captures(), loader, why_not);
+  weigh_losses(loader, subject.captures(), calls);
+  Observations observations;
+  return examine_scale(subject, loader, calls, observations).ratios;
 }
 
 }  // namespace plumbline::checks

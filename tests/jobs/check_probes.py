@@ -99,7 +99,7 @@ def check_weights(same, captures, step):
     details = [row["detail"] or {} for row in captures.of("backward.loss", step)]
     graphs = [row["detail"]["graph"] for row in captures.of("loss", step)]
     same("losses with a graph", graphs, [False] * 4 + [True] * 2)
-    same("gradients to begin with", [each.get("weighted", False) for each in details], [False, True, True])
+    same("gradients to begin with", details, [{}, {"weighted": True}, {"hooked": True}])
 
 
 def main():

@@ -15,9 +15,11 @@ def before_backward(arguments, keywords):
     if not isinstance(factors, (tuple, list)) or len(factors) != len(tensors):
         factors = [factors] * len(tensors)
     for tensor, factor in zip(tensors, factors):
+        detail = {} if factor is None else {"weighted": True}
         # A hook may give the loss any factor.
-        plain_gradient = factor is None and not (is_tensor(tensor) and tensor._backward_hooks)
-        take("backward.loss", "", tensor, {} if plain_gradient else {"weighted": True})
+        if is_tensor(tensor) and tensor._backward_hooks:
+            detail["hooked"] = True
+        take("backward.loss", "", tensor, detail)
     # Before the first backward of a step nothing should be left of the last one.
     if next_occurrence("backward", "") == 0:
         take_gradients(followed_parameters(), "grad.kept", {"names": []})
