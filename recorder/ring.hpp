@@ -57,9 +57,11 @@ inline bool write_record(RingHeader& ring, const RecordHeader& record) noexcept 
     ring.current = static_cast<std::uint32_t>(*place * ring.chunk);
     target = slots + ring.current * kSlotBytes;
   }
-  // Every record of one slot is exactly one slot long; a constant length keeps the common case free of a call.
+  // A constant length keeps the common cases free of a call. Every record of one slot is exactly one slot long.
   if (record.slots == 1) [[likely]] {
     std::memcpy(target, &record, kSlotBytes);
+  } else if (record.kind == Kind::kCollective) {
+    std::memcpy(target, &record, sizeof(CollectiveRecord));
   } else {
     std::memcpy(target, &record, record_bytes(record));
   }

@@ -31,7 +31,7 @@ def costs_of_blocks(options, captures):
     environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD" and not k.startswith("PLUMBLINE_")}
     environment |= {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo", "LD_PRELOAD": options.shim, "PLUMBLINE_RUN": run}
     environment |= {"WORLD_SIZE": str(world), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(random.randrange(29000, 30000))}
-    environment["PLUMBLINE_CAPTURE_STEPS"] = "%2" if captures else "0"
+    environment["PLUMBLINE_CAPTURE_STEPS"] = "%2" if captures else "1000000"  # none that this job comes to
     line = [options.python, os.path.join(FOLDER, "alternating_job.py"), options.size, str(2 * options.pairs)]
     line += ["1"] if captures else [str(options.steps), os.path.join(run, "control")]
     try:
