@@ -6,6 +6,7 @@
 file(GLOB PLUMBLINE_ADAPTER_FILES CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
      ${PROJECT_SOURCE_DIR}/shim/torch/*.cpp ${PROJECT_SOURCE_DIR}/shim/torch/*.hpp
      ${PROJECT_SOURCE_DIR}/shim/torch/glue/*.py)
+list(FILTER PLUMBLINE_ADAPTER_FILES EXCLUDE REGEX "_test\\.cpp$")
 list(APPEND PLUMBLINE_ADAPTER_FILES shim/adapter_api.hpp shim/hook_list.hpp recorder/capture.hpp
      recorder/capture_sample.hpp recorder/dtype_size.hpp recorder/event.hpp recorder/json_text.hpp recorder/level.hpp recorder/operations.hpp)
 list(TRANSFORM PLUMBLINE_ADAPTER_FILES PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE PLUMBLINE_ADAPTER_PATHS)
