@@ -45,7 +45,7 @@ void follow_loss(const at::Tensor& result, const LossPlace& place) {
 }
 
 void take_loss_gradient(const at::Tensor& gradient) {
-  const std::shared_ptr<Node> node = torch::autograd::get_current_node();
+  const auto node = torch::autograd::get_current_node();  // a shared_ptr, from torch 2.15 on an intrusive_ptr
   if (node == nullptr || is_for_the_caller()) return;
   CaptureTarget target;
   target.probe = "loss.grad";
