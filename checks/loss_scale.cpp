@@ -72,7 +72,7 @@ class ScaleExaminer {
         of_rank.micro = micro_batches(of_rank.calls, of_rank.backward_calls);
         left.insert(rank);
       }
-      const auto judge_set = [&](const std::vector<int>& set, std::optional<double> divisor) {
+      const auto judge_set = [&, step = step, &all = all](const std::vector<int>& set, std::optional<double> divisor) {
         if (!std::any_of(set.begin(), set.end(), [&](int rank) { return left.contains(rank); })) return;
         judge_some(step, all, set, divisor);
         for (const int rank : set) left.erase(rank);

@@ -80,10 +80,12 @@ std::map<std::int64_t, OwnReduction> own_reductions(CaptureLoader& loader, const
   std::map<std::int64_t, OwnReduction> result;
   for (const auto& [step, agreement] : agreements) {
     const auto found = agreement.found();
-    const bool whole = found && std::all_of(by_optimizer.begin(), by_optimizer.end(), [&](const auto& of_optimizer) {
-                         const auto at = of_optimizer.second.find({found->ranks.front(), step});
-                         return at == of_optimizer.second.end() || are_all_of_the_model(loader, *at->second, agreement);
-                       });
+    const bool whole = found && std::all_of(by_optimizer.begin(), by_optimizer.end(),
+                                            [&, step = step, &agreement = agreement](const auto& of_optimizer) {
+                                              const auto at = of_optimizer.second.find({found->ranks.front(), step});
+                                              return at == of_optimizer.second.end() ||
+                                                     are_all_of_the_model(loader, *at->second, agreement);
+                                            });
     if (whole) result[step] = *found;
   }
   return result;
