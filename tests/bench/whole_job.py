@@ -1,9 +1,10 @@
 """CPU time of a whole two-rank DDP job with and without the shim, in interleaved pairs, beside its rivals.
 
-    whole_job.py --python PYTHON --shim libplumbline.so [--pairs 10] [--size tiny|real] [--rivals]
+    whole_job.py --python PYTHON --shim libplumbline.so [--pairs 10] [--size tiny|real] [--rivals] [--diagnose]
 
 Every round runs each variant once, in a new order; ratios are taken within a round, so that a machine which slows down
-between rounds does not show. Prints a Markdown table.
+between rounds does not show. --diagnose adds a run at that level, which captures every tensor of every step whole.
+Prints a Markdown table.
 """
 
 import argparse
@@ -24,7 +25,9 @@ def measure(options, variant, size):
     environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD" and not k.startswith("PLUMBLINE_")}
     environment |= {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
     line = [os.path.join(FOLDER, "bench_job.py"), "--size", size]
-    if variant == "plumbline":
+    if variant == "diagnose":
+        environment["PLUMBLINE_LEVEL"] = "diagnose"
+    if variant in ("plumbline", "diagnose"):
         environment |= {"LD_PRELOAD": options.shim, "PLUMBLINE_RUN": os.path.join(folder, "run")}
     if variant == "profiler":
         line.append("--profiler")
@@ -60,11 +63,13 @@ def main():
     options.add_argument("--pairs", type=int, default=10)
     options.add_argument("--size", choices=["tiny", "real"])
     options.add_argument("--rivals", action="store_true")
+    options.add_argument("--diagnose", action="store_true")
     options.add_argument("--port", type=int, default=29671)
     options = options.parse_args()
     variants = ["bare", "plumbline"] + (["profiler", "memray"] if options.rivals else [])
-    print("| job | variant | loop CPU s | ratio to bare (median, min, max) | process CPU ratio | writer thread, share of a core | bytes written |")
-    print("|---|---|---|---|---|---|---|")
+    variants += ["diagnose"] if options.diagnose else []
+    print("| job | variant | loop CPU s | ratio to bare (median, min, max) | process CPU ratio | loop time ratio | writer thread, share of a core | bytes written |")
+    print("|---|---|---|---|---|---|---|---|")
     for size in [options.size] if options.size else ["tiny", "real"]:
         rounds = []
         for _ in range(options.pairs):
@@ -74,11 +79,12 @@ def main():
             loops = [r[variant]["loop_cpu_s"] for r in rounds]
             ratio = [r[variant]["loop_cpu_s"] / r["bare"]["loop_cpu_s"] for r in rounds]
             whole = [r[variant]["process_cpu_s"] / r["bare"]["process_cpu_s"] for r in rounds]
+            time = [r[variant]["loop_s"] / r["bare"]["loop_s"] for r in rounds]
             writer = statistics.median(r[variant]["writer_cpu_s"] / r[variant]["loop_s"] for r in rounds)
             print(
                 f"| {size} | {variant} | {statistics.median(loops):.2f} | {statistics.median(ratio):.4f} "
                 f"({min(ratio):.3f}, {max(ratio):.3f}) | {statistics.median(whole):.4f} "
-                f"| {writer:.2%} | {rounds[-1][variant]['bytes']} |",
+                f"| {statistics.median(time):.3f} ({min(time):.3f}, {max(time):.3f}) | {writer:.2%} | {rounds[-1][variant]['bytes']} |",
                 flush=True,
             )
 

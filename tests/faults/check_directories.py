@@ -7,6 +7,7 @@ that are gone, cut off or another run's. What passes must say of which start, an
 import glob
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -80,10 +81,11 @@ def judge_restart(judge):
     judge.record(JOBS["restart"], "restart")
     verdicts = judge.verdicts("restart", 1)
     judge.passes("restart", verdicts, "attempt 0", "attempt 1")
-    for check in ("hang", "crash"):
+    # The launcher may end rank 0 before it has seen that its peer is gone: then it died waiting, and nobody knows for whom.
+    for check, statuses in {"hang": ("fail", "inconclusive"), "crash": ("fail",)}.items():
         titles = [finding["title"] for finding in verdicts[check]["findings"]]
-        right = len(titles) == 1 and "attempt 0" in titles[0] and "rank 1" in titles[0]
-        judge.expect(verdicts[check]["status"] == "fail" and right, f"restart: {check}: {titles}")
+        right = len(titles) == 1 and "attempt 0" in titles[0] and re.search("rank 1|ranks 0,1", titles[0])
+        judge.expect(verdicts[check]["status"] in statuses and right, f"restart: {check}: {verdicts[check]}")
     for check in ("mismatch", "memory", "coverage"):
         judge.expect(verdicts[check]["status"] == "pass", f"restart: {check}: {verdicts[check]}")
     judge.command("restart", "verify", 0, "(rank 1): ", "(rank 1, attempt 1): ", "Nothing is lost.")
