@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
+#include "recorder/ring.hpp"
 #include "recorder/testing/child.hpp"
+#include "recorder/testing/records.hpp"
 
 namespace plumbline::recorder {
 namespace {
@@ -72,6 +76,36 @@ TEST(RecordingTest, AProcessThatDidNotTrainLeavesNothing) {
   EXPECT_EQ(status, 0);
   for (const auto& entry : std::filesystem::directory_iterator(scratch / "run"))
     EXPECT_EQ(entry.path().filename(), "control");
+}
+
+bool is_drained(const RingHeader& ring) {
+  for (int i = 0; i < 20'000; ++i) {
+    if (ring.tail.load() == ring.head.load()) return true;
+    usleep(1000);
+  }
+  return false;
+}
+
+// Long before it is full, and long before its time: what a ring uses is to stay in the caches.
+TEST(RecordingTest, ARingOfAHundredKilobytesIsDrained) {
+  const ScratchDirectory scratch;
+  const int status = run_in_child([&] {
+    static HookTable hooks;
+    Settings settings;
+    settings.ring_bytes = 4 << 20;
+    settings.flush_ms = 3'600'000;
+    auto* recording = new Recording(settings, hooks, {[](Level) {}, [] {}, nullptr});
+    if (recording->open(scratch / "run")) std::_Exit(1);
+    recording->promote(0);
+    RingHeader* ring = recording->rings().claim(RingMap::Which::kAny);
+    // The first pass comes when the process is known to train.
+    if (!write_record(*ring, testing::alloc_record(1, 1, 1).header) || !is_drained(*ring)) std::_Exit(2);
+    for (std::uint64_t i = 0; i < 5000; ++i)
+      if (!write_record(*ring, testing::alloc_record(i, i, 1).header)) std::_Exit(3);
+    if (!is_drained(*ring)) std::_Exit(4);
+    if (!recording->close({0, 0, {}, {}}, kLong)) std::_Exit(5);
+  });
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace
