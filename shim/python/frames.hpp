@@ -20,7 +20,8 @@ namespace plumbline::shim::python {
 
 struct Frame {
   Address code = 0;
-  std::int64_t offset = 0;  // of the current instruction in it, in bytes
+  std::int64_t offset = 0;    // of the current instruction in it, in bytes
+  bool of_generator = false;  // from 3.11 on
 };
 
 template <class Memory>
@@ -38,8 +39,9 @@ class FrameWalk {
       const Address frame = next_;
       next_ = read(frame + layout_.frame_back);
       if (layout_.owner >= 0) {
-        const Address owner = frame + static_cast<Address>(layout_.owner);
-        if (load<std::uint8_t, Memory>(owner, kFirstForeignOwner) >= kFirstForeignOwner) continue;
+        const auto owner = load<std::uint8_t, Memory>(frame + static_cast<Address>(layout_.owner), kFirstForeignOwner);
+        if (owner >= kFirstForeignOwner) continue;
+        frame_.of_generator = owner == kGenerator;
       }
       // From 3.14 on the lowest bits of this pointer are flags.
       frame_.code = read(frame + layout_.frame_code) & ~Address{3};

@@ -58,7 +58,8 @@ inline constexpr std::uint16_t kVarSize = 16;  // ob_size of bytes, length of a 
 inline constexpr std::uint16_t kTextState = 32;
 inline constexpr std::uint16_t kBytesData = 32;
 
-// Frames of this owner and above belong to the interpreter's own C code, not to a function.
+// Whose a frame is, from 3.11 on: those of kFirstForeignOwner and above belong to the interpreter's own C code.
+inline constexpr std::uint8_t kGenerator = 1;
 inline constexpr std::uint8_t kFirstForeignOwner = 3;
 
 // Of the versions without a table of their own: 3.9 to 3.12.

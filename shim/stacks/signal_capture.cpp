@@ -18,9 +18,11 @@ enum class State : int { kIdle, kAsked, kCopying, kDone };
 struct Request {
   std::atomic<State> state{State::kIdle};
   std::atomic<std::uint32_t> tid{0};
+  Address python_thread = 0;
   Registers registers;
   std::byte* copy = nullptr;
   std::size_t bytes = 0;
+  python::FrameList python;
 };
 constinit Request request;
 
@@ -33,6 +35,9 @@ void on_signal(int, siginfo_t*, void* context) {
       request.state.compare_exchange_strong(asked, State::kCopying, std::memory_order_acq_rel)) {
     request.registers = from_context(*static_cast<const ucontext_t*>(context));
     request.bytes = read_guarded(request.registers.sp(), request.copy, kStackCopyBytes);
+    request.python.count = 0;
+    if (const python::Interpreter* const python = python::interpreter())
+      python::list_frames(*python, request.python_thread, request.python);
     request.state.store(State::kDone, std::memory_order_release);
   }
   errno = saved_errno;
@@ -80,9 +85,10 @@ int SignalCapture::prepare() noexcept {
   return signal_ = 0;
 }
 
-bool SignalCapture::capture(std::uint32_t tid, Registers& registers, StackMemory& memory) noexcept {
+bool SignalCapture::capture(std::uint32_t tid, Address python_thread, CapturedThread& out) noexcept {
   constexpr std::uint64_t kLongestAnswer = 30'000'000;
   if (signal_ == 0) return false;
+  request.python_thread = python_thread;
   request.tid.store(tid, std::memory_order_relaxed);
   request.state.store(State::kAsked, std::memory_order_release);
   if (syscall(SYS_tgkill, getpid(), tid, signal_) != 0 || !wait_for(State::kDone, kLongestAnswer)) {
@@ -91,8 +97,7 @@ bool SignalCapture::capture(std::uint32_t tid, Registers& registers, StackMemory
     // It has begun just now.
     if (!wait_for(State::kDone, kLongestAnswer)) return false;
   }
-  registers = request.registers;
-  memory = StackMemory(registers.sp(), request.copy, request.bytes);
+  out = {request.registers, StackMemory(request.registers.sp(), request.copy, request.bytes), request.python};
   request.state.store(State::kIdle, std::memory_order_release);
   return true;
 }

@@ -2,20 +2,16 @@
 
 #include <utility>
 
-#include "shim/python/interpreter.hpp"
-
 namespace plumbline::shim::stacks {
 
-std::vector<recorder::StackFrameDetails> StackWriter::python_frames(Address thread_state,
+std::vector<recorder::StackFrameDetails> StackWriter::python_frames(const python::FrameList& list,
                                                                     recorder::Definitions& to) noexcept {
-  constexpr std::size_t kMostFrames = 200;
   std::vector<recorder::StackFrameDetails> frames;
   const python::Interpreter* const interpreter = python::interpreter();
-  if (interpreter == nullptr || thread_state == 0) return frames;
-  python::FrameWalk<GuardedMemory> walk(interpreter->layout, reinterpret_cast<const void*>(thread_state));
-  while (frames.size() < kMostFrames && walk.next()) {
-    if (!python::is_code(*interpreter, walk.frame().code)) break;
-    const auto text = python::describe(interpreter->layout, walk.frame());
+  for (std::size_t i = 0; i < list.count && interpreter != nullptr; ++i) {
+    const python::Frame& frame = list.frames[i];
+    if (!python::is_code(*interpreter, frame.code)) break;
+    const auto text = python::describe(interpreter->layout, frame);
     if (!text) break;
     frames.push_back({0, to.add_text(text->function), to.add_text(text->file), text->line});
   }

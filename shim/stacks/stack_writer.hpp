@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "recorder/definitions.hpp"
-#include "shim/python/frames.hpp"
+#include "shim/python/frame_list.hpp"
 #include "shim/stacks/module_map.hpp"
 
 namespace plumbline::shim::stacks {
@@ -14,8 +14,9 @@ namespace plumbline::shim::stacks {
 // Used by the writer thread alone; one for the life of a trace, so that a module is told once.
 class StackWriter {
  public:
-  // The Python frames of a thread state, guarded; none for 0.
-  std::vector<recorder::StackFrameDetails> python_frames(Address thread_state, recorder::Definitions& to) noexcept;
+  // Up to the first frame whose code object is gone by now.
+  static std::vector<recorder::StackFrameDetails> python_frames(const python::FrameList& list,
+                                                                recorder::Definitions& to) noexcept;
   static std::vector<recorder::StackFrameDetails> native_frames(const std::vector<std::uint64_t>& pcs) noexcept;
 
   void add(recorder::StackDetails stack, const ModuleMap& modules, recorder::Definitions& to) noexcept;

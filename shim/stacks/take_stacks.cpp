@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "recorder/recorder.hpp"
+#include "shim/python/frame_list.hpp"
 #include "shim/python/interpreter.hpp"
 #include "shim/stacks/left_stacks.hpp"
 #include "shim/stacks/python_threads.hpp"
@@ -50,8 +51,10 @@ class Taking {
     if (threads_.holds_lock(state)) stack.flags |= recorder::kHoldsInterpreterLock;
     if (trains) stack.flags |= recorder::kTrainingThread;
     if (sight.in_system_call) stack.flags |= recorder::kIdle;
-    stack.native = StackWriter::native_frames(native(sight));
-    stack.python = writer().python_frames(state, to_);
+    python::FrameList interrupted;
+    stack.native = StackWriter::native_frames(native(sight, state, interrupted));
+    if (const python::Interpreter* const python = python::interpreter())
+      stack.python = StackWriter::python_frames(python::whole_frames(*python, state, interrupted), to_);
     writer().add(std::move(stack), modules_, to_);
   }
 
@@ -65,9 +68,11 @@ class Taking {
     stack.reason = left.reason;
     stack.detail = left.detail;
     const Address state = threads_.state_of(left.tid);
-    if (left.python_thread != nullptr) {
+    if (const python::Interpreter* const python = python::interpreter(); python && left.python_thread != nullptr) {
       if (threads_.holds_lock(state)) stack.flags |= recorder::kHoldsInterpreterLock;
-      stack.python = writer().python_frames(reinterpret_cast<Address>(left.python_thread), to_);
+      python::FrameList list;
+      python::list_frames(*python, reinterpret_cast<Address>(left.python_thread), list);
+      stack.python = StackWriter::python_frames(list, to_);
     } else {
       stack.python.assign(left.python.begin(), left.python.begin() + static_cast<std::ptrdiff_t>(left.frames));
     }
@@ -76,7 +81,7 @@ class Taking {
   }
 
  private:
-  std::vector<std::uint64_t> native(const ThreadSight& sight) noexcept {
+  std::vector<std::uint64_t> native(const ThreadSight& sight, Address state, python::FrameList& interrupted) noexcept {
     static SignalCapture signals;
     NativeStack stack;
     if (sight.in_system_call) {
@@ -87,13 +92,13 @@ class Taking {
       if (stack.complete) return stack.pcs;
     }
     const int signal = signals.prepare();
-    Registers registers;
-    StackMemory memory;
     if (signal == 0 || !may_interrupt(sight, signal)) return stack.pcs;
     if (!sight.in_system_call && !runs_by_itself(sight.tid, patience_)) return stack.pcs;
-    if (!signals.capture(sight.tid, registers, memory)) return stack.pcs;
-    NativeStack interrupted = unwinder_.unwind(registers, memory);
-    return interrupted.pcs.size() >= stack.pcs.size() ? interrupted.pcs : stack.pcs;
+    CapturedThread captured;
+    if (!signals.capture(sight.tid, state, captured)) return stack.pcs;
+    interrupted = captured.python;
+    const NativeStack unwound = unwinder_.unwind(captured.registers, captured.memory);
+    return unwound.pcs.size() >= stack.pcs.size() ? unwound.pcs : stack.pcs;
   }
 
   Definitions& to_;

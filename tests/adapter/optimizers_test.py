@@ -184,11 +184,13 @@ class Optimizers(unittest.TestCase):
         self.assertEqual([begin["depth"] for begin, _, _ in steps], [0, 0])
 
     def test_threads_step_independently(self):
-        def work(seed):
-            weight = torch.nn.Parameter(torch.full((4,), float(seed)))
-            self.train(torch.optim.Adam([weight]), lambda: (weight ** 2).sum(), 20)
+        def work(weight, optimizer):
+            self.train(optimizer, lambda: (weight ** 2).sum(), 20)
 
-        threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+        weights = [torch.nn.Parameter(torch.full((4,), float(seed))) for seed in range(4)]
+        # All alive until the end: another optimizer at the address of one that is gone would have its identity.
+        optimizers = [torch.optim.Adam([weight]) for weight in weights]
+        threads = [threading.Thread(target=work, args=pair) for pair in zip(weights, optimizers)]
         for thread in threads:
             thread.start()
         for thread in threads:

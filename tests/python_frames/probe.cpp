@@ -5,8 +5,11 @@
 
 #include "recorder/text_hash.hpp"
 #include "shim/python/call_site.hpp"
+#include "shim/python/frame_list.hpp"
 #include "shim/python/frames.hpp"
 #include "shim/python/interpreter.hpp"
+#include "shim/stacks/python_threads.hpp"
+#include "shim/stacks/signal_capture.hpp"
 
 #define PROBE extern "C" [[gnu::visibility("default")]]
 
@@ -38,6 +41,29 @@ PROBE bool probe_stack(char* out, unsigned long size) {
 PROBE bool probe_holds_lock() {
   const python::Interpreter& interpreter = *python::interpreter();
   return python::lock_holder(interpreter) == reinterpret_cast<plumbline::shim::Address>(interpreter.this_thread());
+}
+
+// Looks at a running thread many times, interrupting it or not: how many looks do not show a frame of `function`.
+PROBE int probe_torn_looks(unsigned tid, int looks, bool interrupts, const char* function) {
+  const python::Interpreter& interpreter = *python::interpreter();
+  plumbline::shim::stacks::PythonThreads threads;
+  threads.refresh(interpreter);
+  const plumbline::shim::Address state = threads.state_of(tid);
+  plumbline::shim::stacks::SignalCapture signals;
+  if (interrupts && signals.prepare() == 0) return looks;
+  int torn = 0;
+  for (int i = 0; i < looks; ++i) {
+    plumbline::shim::stacks::CapturedThread captured;
+    if (interrupts) signals.capture(tid, state, captured);
+    const python::FrameList list = python::whole_frames(interpreter, state, captured.python);
+    bool seen = false;
+    for (std::size_t at = 0; at < list.count; ++at) {
+      const auto text = python::describe(interpreter.layout, list.frames[at]);
+      seen = seen || (text && text->function.ends_with(function));
+    }
+    torn += seen ? 0 : 1;
+  }
+  return torn;
 }
 
 PROBE unsigned long probe_site() { return python::call_site(); }
