@@ -15,8 +15,13 @@ PartElements::PartElements(const CollectivePart& part) : blocks_(part.blocks) {
     if (!one.readable() || !one.on_host() || one.dtype() != elements_.front().dtype()) return;
     there += one.count();
   }
-  for (const std::uint64_t block : blocks_) count_ += block;
-  readable_ = !elements_.empty() && there == count_;
+  if (elements_.empty() || (elements_.size() > 1 && elements_.size() != blocks_.size())) return;
+  // The job's splits are looked at before PyTorch has: none may reach past its tensor, not even where they add up.
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    if (blocks_[i] > there - count_ || (elements_.size() > 1 && blocks_[i] != elements_[i].count())) return;
+    count_ += blocks_[i];
+  }
+  readable_ = there == count_;
 }
 
 std::vector<std::uint64_t> PartElements::shape() const {

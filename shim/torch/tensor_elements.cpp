@@ -30,7 +30,8 @@ bool has_plain_elements(const at::Tensor& tensor) {
                          c10::DispatchKey::Negative, c10::DispatchKey::ZeroTensor}) {
     if (keys.has(key)) return false;
   }
-  return tensor.layout() == c10::kStrided && tensor.has_storage() && !tensor.is_meta() && !tensor.is_quantized();
+  return tensor.layout() == c10::kStrided && tensor.has_storage() && !tensor.is_meta() && !tensor.is_quantized() &&
+         !tensor.is_nested();
 }
 
 // A copy to the host would end the capture with an error.
@@ -69,13 +70,19 @@ TensorElements::TensorElements(const at::Tensor& tensor, Interval interval) : te
     count_ *= shape_.back();
   }
   if (interval.count >= 0) {
-    if (tensor.dim() != 1 || interval.first < 0 || interval.first + interval.count > tensor.size(0)) return;
+    if (tensor.dim() != 1 || interval.first < 0 || interval.first > tensor.size(0)) return;
+    if (interval.count > tensor.size(0) - interval.first) return;
     offset_ = interval.first * tensor.stride(0);
     count_ = static_cast<std::uint64_t>(interval.count);
     shape_[0] = count_;
   }
-  // A tensor whose storage was freed (a resharded parameter) has a shape, but no elements.
-  readable_ = count_ == 0 || tensor.storage().nbytes() > 0;
+  readable_ = count_ == 0 || in_storage();
+}
+
+// A tensor whose storage was freed (a resharded parameter) or cut has a shape, but not its elements.
+bool TensorElements::in_storage() const {
+  const auto last = static_cast<std::uint64_t>(tensor_.storage_offset() + storage_place(count_ - 1));
+  return (last + 1) * size_ <= tensor_.storage().nbytes();
 }
 
 std::int64_t TensorElements::storage_place(std::uint64_t place) const noexcept {

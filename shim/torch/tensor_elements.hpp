@@ -39,6 +39,7 @@ class TensorElements {
   bool torch_hash(std::uint64_t& hash);
 
  private:
+  bool in_storage() const;
   std::int64_t storage_place(std::uint64_t place) const noexcept;
   at::Tensor as_words() const;
   void copy_rows(std::uint8_t* out) const;

@@ -55,9 +55,20 @@ double load(const void* address) noexcept {
   return static_cast<double>(value);
 }
 
+// Its number stands in host memory as it is: a view of conjugated or negated numbers has others there.
 bool is_plain_cpu(c10::DispatchKeySet keys) {
-  return keys.has(c10::DispatchKey::CPU) && !keys.has(c10::DispatchKey::Python) &&
-         !keys.has(c10::DispatchKey::Functionalize) && !keys.has(c10::DispatchKey::Sparse);
+  using c10::DispatchKey;
+  for (const auto key : {DispatchKey::Python, DispatchKey::Functionalize, DispatchKey::Sparse, DispatchKey::Conjugate,
+                         DispatchKey::Negative, DispatchKey::ZeroTensor}) {
+    if (keys.has(key)) return false;
+  }
+  return keys.has(DispatchKey::CPU);
+}
+
+// A storage may have been freed under its tensor.
+bool is_in_storage(const c10::TensorImpl& tensor) {
+  const auto end = (static_cast<std::size_t>(tensor.storage_offset()) + 1) * tensor.itemsize();
+  return tensor.has_storage() && end <= tensor.unsafe_storage().nbytes();
 }
 
 }  // namespace
@@ -96,12 +107,23 @@ double number_at(const void* address, c10::ScalarType type) noexcept {
       return load<float>(address);
     case c10::ScalarType::Double:
       return load<double>(address);
+    case c10::ScalarType::Byte:
+    case c10::ScalarType::Bool:
+      return load<std::uint8_t>(address);
+    case c10::ScalarType::Char:
+      return load<std::int8_t>(address);
+    case c10::ScalarType::Short:
+      return load<std::int16_t>(address);
+    case c10::ScalarType::UInt16:
+      return load<std::uint16_t>(address);
+    case c10::ScalarType::UInt32:
+      return load<std::uint32_t>(address);
+    case c10::ScalarType::UInt64:
+      return load<std::uint64_t>(address);
     case c10::ScalarType::Int:
       return load<std::int32_t>(address);
     case c10::ScalarType::Long:
       return load<std::int64_t>(address);
-    case c10::ScalarType::Bool:
-      return load<std::uint8_t>(address);
     case c10::ScalarType::Half:
       return static_cast<double>(static_cast<float>(*static_cast<const c10::Half*>(address)));
     case c10::ScalarType::BFloat16:
@@ -113,7 +135,7 @@ double number_at(const void* address, c10::ScalarType type) noexcept {
 
 double scalar_of(const c10::TensorImpl& tensor) noexcept {
   try {
-    if (!is_plain_cpu(tensor.key_set()) || elements_of(tensor) != 1 || !tensor.has_storage()) return kNan;
+    if (!is_plain_cpu(tensor.key_set()) || elements_of(tensor) != 1 || !is_in_storage(tensor)) return kNan;
     return number_at(tensor.data(), c10::typeMetaToScalarType(tensor.dtype()));
   } catch (const std::exception&) {
     return kNan;
