@@ -45,7 +45,7 @@ class DistributedReader {
       } else if (data_.class_name(described[i + 1]).ends_with("TensorStorageMetadata")) {
         read_tensor(name, data_.state(described[i + 1]), parts->second, section_of(name, paths));
       } else {
-        read_piece(name, parts->second.front(), name + ".", to_);
+        read_value(name, parts->second.front());
       }
     }
   }
@@ -93,7 +93,7 @@ class DistributedReader {
     const auto known = files_.find(file);
     if (known != files_.end()) return known->second;
     std::optional<std::size_t>& index = files_[file];
-    if (file.empty() || file.find("..") != std::string::npos || file.front() == '/') {
+    if (file.empty() || file.find("..") != std::string::npos || file.front() == '/' || file.find('\0') != file.npos) {
       problem(name, "is placed in \"" + shown(file) + "\", which is no file of the checkpoint");
       return index;
     }
@@ -107,46 +107,66 @@ class DistributedReader {
     return index;
   }
 
-  bool read_piece(const std::string& name, const Part& part, const std::string& prefix, Checkpoint& to) {
-    const auto file = file_of(name, part.file);
-    if (!file) return false;
-    const auto bytes = to_.files[*file].mapped->bytes();
+  // Into `to`, which has the part's file as number `as`.
+  bool read_piece(const std::string& name, const Part& part, std::size_t file, const std::string& prefix,
+                  std::size_t as, Checkpoint& to) {
+    const auto bytes = to_.files[file].mapped->bytes();
     if (part.at > bytes.size() || part.length > bytes.size() - part.at) {
       problem(name, "does not fit into " + part.file + ", which was cut off");
       return false;
     }
-    to.files = to_.files;
     const Status status =
-        read_torch_file(to_.path + "/" + part.file, bytes.subspan(part.at, part.length), *file, prefix, to);
+        read_torch_file(to_.path + "/" + part.file, bytes.subspan(part.at, part.length), as, prefix, to);
     if (!status.ok()) problem(name, "cannot be read (" + status.message() + ")");
     return status.ok();
+  }
+
+  void read_value(const std::string& name, const Part& part) {
+    if (const auto file = file_of(name, part.file)) read_piece(name, part, *file, name + ".", *file, to_);
+  }
+
+  // The tensor that a part holds; nothing, and a problem, when it holds none.
+  std::optional<Tensor> tensor_of(const std::string& name, const Part& part) {
+    const auto file = file_of(name, part.file);
+    if (!file) return std::nullopt;
+    Checkpoint piece;
+    piece.files.push_back(to_.files[*file]);
+    if (!read_piece(name, part, *file, {}, 0, piece)) return std::nullopt;
+    if (piece.tensors.size() != 1) {
+      problem(name, "is no tensor in its file");
+      return std::nullopt;
+    }
+    to_.kept.insert(to_.kept.end(), piece.kept.begin(), piece.kept.end());
+    piece.tensors.front().file = *file;
+    return std::move(piece.tensors.front());
   }
 
   void read_tensor(const std::string& name, Value described, const std::vector<Part>& parts, std::size_t section) {
     const auto shape = numbers(data_.member(described, "size"));
     if (!shape) return problem(name, "has no size");
-    BlockAssembly whole;
+    // All of its files first: their size is what the whole may have.
     for (const Part& part : parts) {
-      Checkpoint piece;
-      if (!read_piece(name, part, {}, piece)) return;
-      if (piece.tensors.size() != 1) return problem(name, "is no tensor in its file");
-      Tensor tensor = std::move(piece.tensors.front());
-      to_.kept.insert(to_.kept.end(), piece.kept.begin(), piece.kept.end());
+      if (!file_of(name, part.file)) return;
+    }
+    BlockAssembly whole;
+    Tensor tensor;
+    for (const Part& part : parts) {
+      std::optional<Tensor> piece = tensor_of(name, part);
+      if (!piece) return;
+      tensor = std::move(*piece);
       if (parts.size() == 1 && tensor.shape == *shape) return add(name, section, std::move(tensor));
-      // Never larger than what the files hold.
-      if (!whole.begun() && !whole.begin(*shape, size_of(tensor.dtype), all_bytes())) {
+      if (!whole.begun() && !whole.begin(*shape, size_of(tensor.dtype), all_bytes() - assembled_)) {
         return problem(name, "of shape " + shape_text(*shape) + " is larger than all files");
       }
       const Numbers offset = part.offset.value_or(Numbers(shape->size(), 0));
       if (!whole.add(tensor.shape, offset, tensor.bytes)) return problem(name, "has parts that do not fit together");
-      if (&part == &parts.back()) {
-        if (whole.absent() > 0) return problem(name, "lacks " + std::to_string(whole.absent()) + " of its elements");
-        tensor.shape = *shape;
-        tensor.bytes = *whole.bytes();
-        to_.kept.push_back(whole.bytes());
-        add(name, section, std::move(tensor));
-      }
     }
+    if (whole.absent() > 0) return problem(name, "lacks " + std::to_string(whole.absent()) + " of its elements");
+    tensor.shape = *shape;
+    tensor.bytes = *whole.bytes();
+    assembled_ += tensor.bytes.size();
+    to_.kept.push_back(whole.bytes());
+    add(name, section, std::move(tensor));
   }
 
   void add(const std::string& name, std::size_t section, Tensor tensor) {
@@ -166,6 +186,7 @@ class DistributedReader {
   Checkpoint& to_;
   std::map<std::string, std::vector<Part>> parts_;  // by the tensor's name
   std::map<std::string, std::optional<std::size_t>> files_;
+  std::uint64_t assembled_ = 0;  // bytes of tensors that were put together: never more than the files hold
 };
 
 }  // namespace

@@ -3,24 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "reader/checkpoint/testing/checkpoint_files.hpp"
+#include "reader/checkpoint/testing/distributed_metadata.hpp"
 #include "reader/testing/records.hpp"
 
 namespace plumbline::reader {
 namespace {
 
-using namespace std::string_literals;
-
-std::string text(const std::string& value) { return "\x8c"s + static_cast<char>(value.size()) + value; }
-std::string number(int value) { return "J"s + std::string(reinterpret_cast<const char*>(&value), sizeof(value)); }
-
-// An object of a class with a state of these keys and values.
-std::string object(const std::string& module, const std::string& name, const std::string& members) {
-  return text(module) + text(name) + "\x93)\x81}(" + members + "ub";
-}
-
-std::string size_of_torch(int rows, int columns) {
-  return text("torch") + text("Size") + "\x93" + number(rows) + number(columns) + "\x86\x85R";
-}
+using testing::StoredPart;
+using Parts = std::vector<StoredPart>;
 
 // Two rows of three, a row in each of two parts of one file.
 class DistributedTest : public ::testing::Test {
@@ -31,29 +21,20 @@ class DistributedTest : public ::testing::Test {
     length_ = {static_cast<int>(first.size()), static_cast<int>(second.size())};
     testing::write_file(directory_ / "__0_0.distcp", std::string_view(first + second));
   }
-  std::string part(int row, const std::string& file, int at, int length) const {
-    return object("torch.distributed.checkpoint.metadata", "MetadataIndex",
-                  text("fqn") + text("model.w") + text("offset") + size_of_torch(row, 0)) +
-           object("torch.distributed.checkpoint.filesystem", "_StorageInfo",
-                  text("relative_path") + text(file) + text("offset") + number(at) + text("length") + number(length));
+  static StoredPart part(int row, const std::string& file, int at, int length) {
+    return {"model.w", {row, 0}, file, at, length};
   }
-  Checkpoint open(const std::string& parts, int rows = 2) {
-    const std::string described =
-        text("model.w") +
-        object("torch.distributed.checkpoint.metadata", "TensorStorageMetadata", text("size") + size_of_torch(rows, 3));
-    const std::string root =
-        object("torch.distributed.checkpoint.metadata", "Metadata",
-               text("state_dict_metadata") + "}(" + described + "u" + text("planner_data") + "}" + text("model.w") +
-                   text("model") + text("w") + "\x86s" + text("storage_data") + "}(" + parts + "u");
-    testing::write_file(directory_ / ".metadata", std::string_view("\x80\x04"s + root + "."));
+  Checkpoint open(const Parts& parts, int rows = 2, int columns = 3) {
+    const std::string metadata = testing::distributed_metadata({{"model.w", {"model", "w"}, {rows, columns}}}, parts);
+    testing::write_file(directory_ / ".metadata", std::string_view(metadata));
     Result<Checkpoint> checkpoint = open_checkpoint(directory_.path());
     EXPECT_TRUE(checkpoint.ok()) << checkpoint.status().message();
     return checkpoint.ok() ? std::move(*checkpoint) : Checkpoint{};
   }
-  std::string both() const {
-    return part(0, "__0_0.distcp", 0, length_[0]) + part(1, "__0_0.distcp", length_[0], length_[1]);
+  Parts both() const {
+    return {part(0, "__0_0.distcp", 0, length_[0]), part(1, "__0_0.distcp", length_[0], length_[1])};
   }
-  std::string complaint(const std::string& parts, int rows = 2) {
+  std::string complaint(const Parts& parts, int rows = 2) {
     const Checkpoint checkpoint = open(parts, rows);
     EXPECT_TRUE(checkpoint.tensors.empty());
     return checkpoint.problems.empty() ? "" : checkpoint.problems.front().sentence;
@@ -73,24 +54,38 @@ TEST_F(DistributedTest, ATensorIsPutTogetherFromItsParts) {
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(value_at(DType::kF32, tensor->bytes, i), static_cast<double>(i + 1));
 }
 
+// Each rank writes a file of its own: the first of them is far smaller than the tensor.
+TEST_F(DistributedTest, ATensorIsPutTogetherFromTheFilesOfManyRanks) {
+  Parts parts;
+  for (int rank = 0; rank < 8; ++rank) {
+    const std::string name = "__" + std::to_string(rank) + "_0.distcp";
+    const std::string bytes = testing::torch_file_bytes(testing::tensor("", {1, 1000}, static_cast<unsigned>(rank)));
+    testing::write_file(directory_ / name, std::string_view(bytes));
+    parts.push_back(part(rank, name, 0, static_cast<int>(bytes.size())));
+  }
+  const Checkpoint checkpoint = open(parts, 8, 1000);
+  EXPECT_TRUE(checkpoint.problems.empty()) << checkpoint.problems.front().sentence;
+  EXPECT_EQ(checkpoint.total_bytes(), 32000U);
+}
+
 TEST_F(DistributedTest, WhatIsMissingIsNamed) {
-  EXPECT_NE(complaint(part(0, "__0_0.distcp", 0, length_[0])).find("model.w lacks 3 of its elements"),
+  EXPECT_NE(complaint({part(0, "__0_0.distcp", 0, length_[0])}).find("model.w lacks 3 of its elements"),
             std::string::npos);
-  EXPECT_NE(complaint("").find("model.w is in no file"), std::string::npos);
-  EXPECT_NE(complaint(part(0, "__1_0.distcp", 0, 9)).find("__1_0.distcp cannot be opened"), std::string::npos);
+  EXPECT_NE(complaint({}).find("model.w is in no file"), std::string::npos);
+  EXPECT_NE(complaint({part(0, "__1_0.distcp", 0, 9)}).find("__1_0.distcp cannot be opened"), std::string::npos);
 }
 
 TEST_F(DistributedTest, PartsThatDoNotFit) {
-  EXPECT_NE(complaint(part(0, "__0_0.distcp", 0, 1 << 20)).find("was cut off"), std::string::npos);
-  EXPECT_NE(complaint(part(0, "__0_0.distcp", -7, 3)).find("was cut off"), std::string::npos);
-  EXPECT_NE(complaint(part(5, "__0_0.distcp", 0, length_[0])).find("do not fit together"), std::string::npos);
-  EXPECT_NE(complaint(part(0, "__0_0.distcp", 2, length_[0] - 2)).find("cannot be read"), std::string::npos);
-  EXPECT_NE(complaint(part(0, "__0_0.distcp", 0, length_[0]), 1 << 30).find("larger than all files"),
+  EXPECT_NE(complaint({part(0, "__0_0.distcp", 0, 1 << 20)}).find("was cut off"), std::string::npos);
+  EXPECT_NE(complaint({part(0, "__0_0.distcp", -7, 3)}).find("was cut off"), std::string::npos);
+  EXPECT_NE(complaint({part(5, "__0_0.distcp", 0, length_[0])}).find("do not fit together"), std::string::npos);
+  EXPECT_NE(complaint({part(0, "__0_0.distcp", 2, length_[0] - 2)}).find("cannot be read"), std::string::npos);
+  EXPECT_NE(complaint({part(0, "__0_0.distcp", 0, length_[0])}, 1 << 30).find("larger than all files"),
             std::string::npos);
 }
 
 TEST_F(DistributedTest, OtherFilesAreNotFollowedOrTakenForOne) {
-  EXPECT_NE(complaint(part(0, "../__0_0.distcp", 0, 9)).find("no file of the checkpoint"), std::string::npos);
+  EXPECT_NE(complaint({part(0, "../__0_0.distcp", 0, 9)}).find("no file of the checkpoint"), std::string::npos);
   testing::write_file(directory_ / ".metadata", std::string_view("\x80\x04N."));
   const auto checkpoint = open_checkpoint(directory_.path());
   ASSERT_TRUE(checkpoint.ok());

@@ -2,10 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "reader/checkpoint/checkpoint.hpp"
+#include "reader/import/plain_data.hpp"
 
 namespace plumbline::reader {
+
+// A JSON file of a checkpoint. A packed one, which may hold any amount, is refused: no loader unpacks it.
+Result<imports::PlainData> read_plain_json(const std::string& path);
 
 // Of to.files[file], under the name of the file without its ending. A vocabulary is no value: of tokenizer.json and
 // vocab.json nothing is added, they are compared as files.

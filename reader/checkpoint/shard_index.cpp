@@ -1,15 +1,18 @@
 #include "reader/checkpoint/shard_index.hpp"
 
-#include "reader/import/byte_source.hpp"
-#include "reader/import/json_document.hpp"
+#include "reader/checkpoint/json_values.hpp"
 #include "reader/import/pickle_opcodes.hpp"
 
 namespace plumbline::reader {
+namespace {
+
+// Characters that no name of a file beside another has; a name would end at the second.
+constexpr std::string_view kNoNames("/\0", 2);
+
+}  // namespace
 
 Result<ShardIndex> read_shard_index(const std::string& path) {
-  Result<imports::ByteSource> source = imports::ByteSource::open(path);
-  if (!source.ok()) return source.status();
-  const Result<imports::PlainData> data = imports::read_json_document(*source);
+  const Result<imports::PlainData> data = read_plain_json(path);
   if (!data.ok()) return data.status();
   const imports::Value map = data->member(data->root(), "weight_map");
   if (!map.is_dict())
@@ -20,7 +23,7 @@ Result<ShardIndex> read_shard_index(const std::string& path) {
     const std::string tensor(data->text(entries[i]));
     const std::string file(data->text(entries[i + 1]));
     // A shard lies beside its index: a name that leads elsewhere is not followed.
-    if (file.empty() || file.find('/') != std::string::npos) {
+    if (file.empty() || file.find_first_of(kNoNames) != std::string::npos) {
       return Status(Code::kDamaged, path + " places " + imports::shown(tensor) + " in \"" + imports::shown(file) +
                                         "\", which is no file beside it; save it again.");
     }

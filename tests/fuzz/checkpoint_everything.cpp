@@ -10,7 +10,7 @@ namespace plumbline::fuzz {
 
 CheckpointOutcome read_checkpoint(const std::string& path) {
   const auto checkpoint = reader::open_checkpoint(path);
-  if (!checkpoint.ok()) return {false, checkpoint.status().message()};
+  if (!checkpoint.ok()) return {false, checkpoint.status().message(), {}, {}, 0};
   for (const reader::Tensor& tensor : checkpoint->tensors) {
     std::uint64_t elements = 1;
     for (const std::uint64_t size : tensor.shape) elements *= size;
@@ -21,7 +21,10 @@ CheckpointOutcome read_checkpoint(const std::string& path) {
   if (checks::check_load(inputs).status == checks::Status::kFail && checkpoint->problems.empty()) std::abort();
   checks::check_resume(inputs);
   checks::check_export(inputs);
-  return {true, {}};
+  CheckpointOutcome outcome{true, {}, {}, {}, checkpoint->tensors.size()};
+  for (const reader::Problem& problem : checkpoint->problems) outcome.problems.push_back(problem.sentence);
+  for (const reader::CheckpointFile& file : checkpoint->files) outcome.files.push_back(file.mapped->path());
+  return outcome;
 }
 
 std::vector<std::pair<std::string, std::string>> checkpoint_seeds() {

@@ -1,4 +1,4 @@
-// Opens a file as a checkpoint and looks at every byte that it says it has.
+// Opens a file or a directory as a checkpoint and looks at every byte that it says it has.
 #pragma once
 
 #include <string>
@@ -9,7 +9,10 @@ namespace plumbline::fuzz {
 
 struct CheckpointOutcome {
   bool opened = false;
-  std::string sentence;  // why not
+  std::string sentence;               // why not
+  std::vector<std::string> problems;  // of one that was opened
+  std::vector<std::string> files;     // that were read
+  std::size_t tensors = 0;
 };
 
 CheckpointOutcome read_checkpoint(const std::string& path);
