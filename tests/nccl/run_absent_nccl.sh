@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # run_absent_nccl.sh PROGRAM SHIM: calls of an NCCL that is not there get NCCL's error, and one line says so.
 set -euo pipefail
+unset "${!PLUMBLINE_@}"  # settings of whoever runs the tests are not the job's
 program=$1 shim=$2
 
 work=$(mktemp -d)

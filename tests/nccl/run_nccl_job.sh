@@ -2,6 +2,7 @@
 # run_nccl_job.sh JOB CHECK SHIM RANKS: the test job alone and under the preload object gives the same results bit for
 # bit, and its traces hold exactly what it called.
 set -euo pipefail
+unset "${!PLUMBLINE_@}"  # settings of whoever runs the tests are not the job's
 job=$1 check=$2 shim=$3 ranks=$4
 
 work=$(mktemp -d)

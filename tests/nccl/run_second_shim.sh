@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # run_second_shim.sh JOB CHECK SHIM OTHER: another interposer sees every call, and so do we, whichever is preloaded first.
 set -euo pipefail
+unset "${!PLUMBLINE_@}"  # settings of whoever runs the tests are not the job's
 job=$1 check=$2 shim=$3 other=$4
 
 work=$(mktemp -d)

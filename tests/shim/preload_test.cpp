@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <set>
 
 #include "tests/shim/recorded_job.hpp"
@@ -194,6 +195,14 @@ TEST(Preload, TheKillSwitchAndExclusionsLeaveNothing) {
     EXPECT_EQ(job.exit_status(), 0) << name << job.output();
     EXPECT_EQ(job.files(), std::vector<std::string>{}) << name;
   }
+}
+
+TEST(Preload, SettingsOfWhoeverRunsTheTestsAreNotTheJobs) {
+  setenv("PLUMBLINE_DISABLE", "1", 1);
+  const RecordedJob job(scenario("allocations"));
+  unsetenv("PLUMBLINE_DISABLE");
+  ASSERT_EQ(job.exit_status(), 0) << job.output();
+  EXPECT_EQ(count(job.process(), Kind::kAlloc), 1000u);
 }
 
 // A file in the way, a name that is too long: a line, once, and only where it matters.

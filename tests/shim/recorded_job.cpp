@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 namespace plumbline::tests {
 namespace {
@@ -18,12 +19,23 @@ using recorder::Kind;
 
 constexpr unsigned kSecondsForAJob = 120;
 
+// Settings of whoever runs the tests are not the job's.
+void drop_settings() {
+  std::vector<std::string> names;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (text.starts_with("PLUMBLINE_")) names.emplace_back(text.substr(0, text.find('=')));
+  }
+  for (const std::string& name : names) unsetenv(name.c_str());
+}
+
 [[noreturn]] void become(const std::vector<std::string>& command, const RecordedJob::Environment& environment,
                          const std::string& directory) {
   const int output = open((directory + "/output").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
   close(output);
+  drop_settings();
   for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
   alarm(kSecondsForAJob);
   std::vector<char*> arguments;
