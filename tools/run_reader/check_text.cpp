@@ -15,17 +15,12 @@ using checks::Finding;
 using checks::Status;
 using checks::Verdict;
 
-constexpr std::size_t kIndent = 6;
 constexpr std::size_t kMostDetails = 6;
 
 // "FAIL  export: what was found", wrapped; the label is coloured after, since codes take no columns.
 std::string headline(std::string_view label, const std::string& text) {
-  const std::string plain = fmt::format("{:<{}}{}", "", kIndent, printable(text));
-  return fmt::format("{}{}\n", label, wrapped(plain, kIndent).substr(kIndent));
-}
-
-std::string bullet(const std::string& text) {
-  return wrapped(std::string(kIndent, ' ') + printable(text), kIndent + 2) + '\n';
+  const std::string plain = fmt::format("{:<{}}{}", "", kBulletIndent, printable(text));
+  return fmt::format("{}{}\n", label, wrapped(plain, kBulletIndent).substr(kBulletIndent));
 }
 
 std::string finding_text(const Verdict& verdict, const Finding& finding, const Style& style) {

@@ -104,6 +104,10 @@ std::string wrapped(std::string_view text, std::size_t indent) {
   return out;
 }
 
+std::string bullet(std::string_view text) {
+  return wrapped(std::string(kBulletIndent, ' ') + printable(text), kBulletIndent + 2) + '\n';
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {

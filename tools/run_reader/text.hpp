@@ -34,6 +34,9 @@ std::string shortened(std::string_view text, std::size_t width);
 std::string truncated(std::string_view text, std::size_t width);
 // Breaks at spaces so that no line is longer than kColumns; lines after the first start with `indent` spaces.
 std::string wrapped(std::string_view text, std::size_t indent);
+// A line below a verdict or finding, broken as wrapped() does and printable.
+inline constexpr std::size_t kBulletIndent = 6;
+std::string bullet(std::string_view text);
 // Control characters and broken UTF-8, which a hostile or damaged trace may carry, become '?': they never reach the
 // terminal.
 std::string printable(std::string_view text);

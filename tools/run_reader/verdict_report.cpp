@@ -14,7 +14,6 @@ using checks::Finding;
 using checks::Status;
 using checks::Verdict;
 
-constexpr std::size_t kIndent = 6;
 // A first screen: what is cut here is in the JSON.
 constexpr std::size_t kMostFindings = 8;
 
@@ -22,14 +21,10 @@ bool has(const std::vector<Verdict>& verdicts, Status status) {
   return std::any_of(verdicts.begin(), verdicts.end(), [&](const Verdict& one) { return one.status == status; });
 }
 
-std::string bullet(std::string_view text) {
-  return wrapped(std::string(kIndent, ' ') + printable(text), kIndent + 2) + '\n';
-}
-
 std::string finding_text(const Finding& finding, const Style& style) {
   const bool fails = finding.status == Status::kFail;
   // Wrapped as plain text: the codes of a colour take no columns.
-  std::string title = wrapped("FAIL  " + printable(finding.title), kIndent).substr(kIndent);
+  std::string title = wrapped("FAIL  " + printable(finding.title), kBulletIndent).substr(kBulletIndent);
   std::string text = fails ? style.red("FAIL") + "  " : style.yellow("OPEN") + "  ";
   text += style.bold(title) + '\n';
   for (const std::string& detail : finding.details) text += bullet(detail);
@@ -74,7 +69,8 @@ std::string verdicts_text(const std::vector<Verdict>& verdicts, const Style& sty
     if (verdict.status == Status::kPass) label = style.green("ok") + "    ";
     if (verdict.status == Status::kInconclusive) label = style.yellow("OPEN") + "  ";
     if (verdict.status == Status::kNotEvaluated) label = "-     ";
-    text += label + wrapped(std::string(kIndent, ' ') + verdict.check + ": " + verdict.reason, kIndent).substr(kIndent);
+    const std::string words = verdict.check + ": " + printable(verdict.reason);
+    text += label + wrapped(std::string(kBulletIndent, ' ') + words, kBulletIndent).substr(kBulletIndent);
     text += '\n';
     // What is not covered has a section of its own.
     if (verdict.check == "coverage") continue;

@@ -51,6 +51,16 @@ TEST(VerdictReportTest, OpenAndUnevaluatedAreNotOk) {
             "-     b: a reason\n");
 }
 
+// What a verdict says may hold names of a trace, and those anything.
+TEST(VerdictReportTest, ControlCharactersDoNotReachTheTerminal) {
+  Verdict fine = without_finding(Status::kPass, "a");
+  fine.reason = "a \x1b[2J reason";
+  fine.unknown = {"of \x1b[31m"};
+  Verdict found = with_finding(Status::kFail, "\x1b[31m is gone");
+  found.findings[0].details = {"\x9b"};
+  EXPECT_EQ(verdicts_text({fine, found}, Style(false)).find_first_of("\x1b\x9b"), std::string::npos);
+}
+
 TEST(VerdictReportTest, LongTitlesStayWithinTheColumns) {
   std::string title;
   for (int word = 0; word < 50; ++word) title += "seven77 ";
