@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "checks/testing/fake_rank.hpp"
+#include "checks/testing/fake_world.hpp"
 
 namespace plumbline::checks {
 namespace {
@@ -19,12 +19,10 @@ using testing::Outcome;
 struct Scene {
   template <class Act>
   Scene(int ranks, const Act& act) {
-    std::string members;
-    for (int number = 0; number < ranks; ++number) members += (number == 0 ? "" : ",") + std::to_string(number);
     for (int number = 0; number < ranks; ++number) {
       FakeRank rank(directory.path(), number, ranks);
       rank.step(1, 2);
-      act(number, rank, rank.group("0", "default_pg", members));
+      act(number, rank, rank.group("0", "default_pg", testing::ranks_of_all(ranks)));
     }
     run.emplace(open_run(directory.path()));
     subject.emplace(*run);

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "checks/testing/fake_rank.hpp"
+#include "checks/testing/fake_world.hpp"
 
 namespace plumbline::checks {
 namespace {
@@ -25,14 +25,9 @@ using Use = std::function<void(const CallComparison&)>;
 
 void compare(int ranks, int numbers, const Calls& calls, const Use& use) {
   const TempDir directory;
-  std::string members;
-  for (int rank = 0; rank < ranks; ++rank) members += (rank == 0 ? "" : ",") + std::to_string(rank);
-  for (int number = 0; number < ranks; ++number) {
-    FakeRank rank(directory.path(), number, ranks);
-    const auto world = rank.group("0", "default_pg", members);
+  testing::write_ranks(directory.path(), ranks, [&](int number, FakeRank& rank, std::uint64_t world) {
     for (int call = 0; call < numbers; ++call) calls(rank, number, world, call, 10.0 * call);
-    rank.exit(0);
-  }
+  });
   const reader::Run run = open_run(directory.path());
   const Subject subject(run);
   const auto fronts = group_fronts(subject, {0, 0});

@@ -39,7 +39,7 @@ class ExportCheck {
     if (theirs_.empty())
       return nothing_to_compare(std::string(kName), reference_, "holds no parameter to compare with.");
     match_ = match_names(mine_, theirs_);
-    add_damage();
+    add_problems();
     if (!add_empty()) {
       comparison_ = compare_all(subject_, reference_, match_.pairs);
       for (Finding& one : findings_of(comparison_, kSides, false)) findings_.push_back(std::move(one));
@@ -128,13 +128,9 @@ class ExportCheck {
                               extra, "merge adapters and leave out buffers before the export"));
   }
 
-  void add_damage() {
+  void add_problems() {
     for (const reader::Problem& problem : subject_.problems) findings_.push_back(fault(problem.sentence));
-    for (const reader::Problem& problem : reference_.problems) {
-      Finding finding = fault("the original itself: " + problem.sentence);
-      finding.status = Status::kInconclusive;
-      findings_.push_back(std::move(finding));
-    }
+    add_damage(reference_, "the original itself: ", findings_);
   }
 
   std::string pass_words() const {

@@ -69,7 +69,7 @@ class LoadCheck {
       add_unexpected();
     }
     add_config();
-    add_damage();
+    for (const Checkpoint* side : {&subject_, &reference_}) add_damage(*side, "", findings_);
     return concluded(std::string(kName), std::move(findings_), pass_words());
   }
 
@@ -208,16 +208,6 @@ class LoadCheck {
     findings_.push_back(
         fault(fmt::format("config.json differs in {}: {}", count_of(details.size(), "field"), details[0]), details,
               "use the original's config.json"));
-  }
-
-  void add_damage() {
-    for (const Checkpoint* side : {&subject_, &reference_}) {
-      for (const reader::Problem& problem : side->problems) {
-        Finding finding = fault(problem.sentence);
-        finding.status = Status::kInconclusive;
-        findings_.push_back(std::move(finding));
-      }
-    }
   }
 
   std::string pass_words() const {

@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-
-#include "checks/testing/fake_rank.hpp"
+#include "checks/testing/fake_world.hpp"
 #include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
@@ -12,6 +10,7 @@ namespace {
 
 using reader::testing::TempDir;
 using testing::all_of;
+using testing::call;
 using testing::CallDetails;
 using testing::Dtype;
 using testing::FakeRank;
@@ -23,20 +22,10 @@ using testing::ReduceOp;
 Verdict verdict_of(const TempDir& directory) { return testing::verdict_of(check_mismatch, directory); }
 
 // One trace a rank of a group of all of them, written by `act`, and the verdict over them.
-Verdict verdict_of_ranks(int ranks, const std::function<void(int, FakeRank&, std::uint64_t)>& act) {
+Verdict verdict_of_ranks(int ranks, const testing::RankActs& act) {
   const TempDir directory;
-  std::string members;
-  for (int number = 0; number < ranks; ++number) members += (number == 0 ? "" : ",") + std::to_string(number);
-  for (int number = 0; number < ranks; ++number) {
-    FakeRank rank(directory.path(), number, ranks);
-    act(number, rank, rank.group("0", "default_pg", members));
-    rank.exit(0);
-  }
+  testing::write_ranks(directory.path(), ranks, act);
   return verdict_of(directory);
-}
-
-void call(FakeRank& rank, double ms, std::uint64_t group, Op op, const CallDetails& details = {}) {
-  rank.whole_call(ms, ms + 1, group, op, details);
 }
 
 // A long run of calls that all are alike.

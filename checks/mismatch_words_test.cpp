@@ -3,16 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "checks/call_sequence.hpp"
 #include "checks/mismatch.hpp"
-#include "checks/testing/fake_rank.hpp"
+#include "checks/testing/fake_world.hpp"
 #include "checks/testing/verdicts.hpp"
 
 namespace plumbline::checks {
 namespace {
 
+using testing::call;
 using testing::CallDetails;
 using testing::Dtype;
 using testing::FakeRank;
@@ -21,22 +21,12 @@ using testing::Op;
 using testing::ReduceOp;
 
 // The only finding over ranks of one group whose traces `act` writes.
-Finding finding_of(int ranks, const std::function<void(int, FakeRank&, std::uint64_t)>& act) {
+Finding finding_of(int ranks, const testing::RankActs& act) {
   const reader::testing::TempDir directory;
-  std::string members;
-  for (int number = 0; number < ranks; ++number) members += (number == 0 ? "" : ",") + std::to_string(number);
-  for (int number = 0; number < ranks; ++number) {
-    FakeRank rank(directory.path(), number, ranks);
-    act(number, rank, rank.group("0", "default_pg", members));
-    rank.exit(0);
-  }
+  testing::write_ranks(directory.path(), ranks, act);
   const Verdict verdict = testing::verdict_of(check_mismatch, directory);
   EXPECT_EQ(verdict.findings.size(), 1U);
   return verdict.findings.empty() ? Finding() : verdict.findings.front();
-}
-
-void call(FakeRank& rank, double ms, std::uint64_t group, Op op, const CallDetails& details = {}) {
-  rank.whole_call(ms, ms + 1, group, op, details);
 }
 
 TEST(MismatchWordsTest, ARootIsToldAsAGlobalRank) {

@@ -40,7 +40,7 @@ class ResumeCheck {
     add_parameters();
     add_random_tensors();
     add_values();
-    add_damage();
+    for (const Checkpoint* side : {&subject_, &reference_}) add_damage(*side, "", findings_);
     return concluded(std::string(kName), std::move(findings_), pass_words());
   }
 
@@ -158,16 +158,6 @@ class ResumeCheck {
                              : fmt::format(": {:g} are never done", *now - *saved);
     }
     return words;
-  }
-
-  void add_damage() {
-    for (const Checkpoint* side : {&subject_, &reference_}) {
-      for (const reader::Problem& problem : side->problems) {
-        Finding finding = fault(problem.sentence);
-        finding.status = Status::kInconclusive;
-        findings_.push_back(std::move(finding));
-      }
-    }
   }
 
   std::string pass_words() const {

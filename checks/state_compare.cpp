@@ -146,6 +146,13 @@ Finding fault(std::string title, std::vector<std::string> details, std::string n
   return finding;
 }
 
+void add_damage(const reader::Checkpoint& side, std::string_view whose, std::vector<Finding>& into) {
+  for (const reader::Problem& problem : side.problems) {
+    into.push_back(fault(std::string(whose) + problem.sentence));
+    into.back().status = Status::kInconclusive;
+  }
+}
+
 Verdict concluded(std::string check, std::vector<Finding> findings, std::string otherwise) {
   Verdict verdict;
   verdict.check = std::move(check);

@@ -47,6 +47,8 @@ std::string names_text(const std::vector<const reader::Tensor*>& tensors, std::s
 std::string count_of(std::size_t count, std::string_view one);
 
 Finding fault(std::string title, std::vector<std::string> details = {}, std::string next = {});
+// What was wrong with a side's files leaves the check open.
+void add_damage(const reader::Checkpoint& side, std::string_view whose, std::vector<Finding>& into);
 
 // pass, fail or inconclusive by the findings; the reason is that of the first one, or `otherwise`.
 Verdict concluded(std::string check, std::vector<Finding> findings, std::string otherwise);

@@ -1,27 +1,19 @@
 #include "reader/file.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
+#include <utility>
+
+#include "reader/regular_file.hpp"
 
 namespace plumbline::reader {
 
 Result<File> File::open(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (descriptor < 0) {
-    const Code code = errno == ENOENT ? Code::kNotFound : Code::kUnreadable;
-    return Status(code, path + " cannot be opened: " + std::generic_category().message(errno) + ".");
-  }
-  struct stat info {};
-  if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
-    ::close(descriptor);
-    return Status(Code::kForeign, path + " is not a regular file.");
-  }
-  return File(path, descriptor, static_cast<std::uint64_t>(info.st_size));
+  const Result<RegularFile> file = open_regular(path);
+  if (!file.ok()) return file.status();
+  return File(path, file->descriptor, file->size);
 }
 
 File::File(File&& other) noexcept

@@ -10,6 +10,7 @@
 #include "recorder/capture_writer.hpp"
 #include "recorder/clock.hpp"
 #include "recorder/log.hpp"
+#include "recorder/mutex_lock.hpp"
 #include "recorder/process_names.hpp"
 #include "recorder/recorder.hpp"
 #include "recorder/run_directory.hpp"
@@ -34,14 +35,6 @@ Captures& captures() {
   return *made;
 }
 
-class Lock {
- public:
-  Lock() { pthread_mutex_lock(&g_lock); }
-  ~Lock() { pthread_mutex_unlock(&g_lock); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-};
-
 void end(Captures& c, const std::string& why) {
   c.state = State::kEnded;
   log().line(why + "; no more tensors are captured in this process");
@@ -64,7 +57,7 @@ std::optional<std::string> open_file(Captures& c) {
 }  // namespace
 
 void enable_captures(const std::string& directory, Level level, std::uint64_t max_bytes) noexcept {
-  const Lock lock;
+  const MutexLock lock(g_lock);
   Captures& c = captures();
   if (c.state != State::kOff) return;
   c.directory = directory;
@@ -74,7 +67,7 @@ void enable_captures(const std::string& directory, Level level, std::uint64_t ma
 }
 
 bool capture(const Capture& capture) noexcept {
-  const Lock lock;
+  const MutexLock lock(g_lock);
   Captures& c = captures();
   if (c.state == State::kEnabled) {
     if (const auto error = open_file(c)) {
@@ -97,14 +90,14 @@ bool capture(const Capture& capture) noexcept {
 }
 
 void flush_captures() noexcept {
-  const Lock lock;
+  const MutexLock lock(g_lock);
   Captures& c = captures();
   if (c.state != State::kOpen) return;
   if (const auto error = c.writer->flush()) end(c, *error);
 }
 
 void finish_captures() noexcept {
-  const Lock lock;
+  const MutexLock lock(g_lock);
   Captures& c = captures();
   if (c.state == State::kOpen) {
     if (const auto error = c.writer->finish()) end(c, *error);

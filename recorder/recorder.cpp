@@ -6,6 +6,7 @@
 #include "recorder/captures.hpp"
 #include "recorder/clock.hpp"
 #include "recorder/log.hpp"
+#include "recorder/mutex_lock.hpp"
 #include "recorder/process_names.hpp"
 #include "recorder/process_state.hpp"
 
@@ -34,14 +35,6 @@ const StackSource* g_stacks = nullptr;
 std::string* g_directory = nullptr;  // of this process, or of the one that it was forked from
 pthread_key_t g_thread_end;
 bool g_has_key = false;
-
-class ControlLock {
- public:
-  ControlLock() { pthread_mutex_lock(&g_control); }
-  ~ControlLock() { pthread_mutex_unlock(&g_control); }
-  ControlLock(const ControlLock&) = delete;
-  ControlLock& operator=(const ControlLock&) = delete;
-};
 
 // Made on first use and never destroyed: threads may outlive static destruction.
 HookTable& hook_table() {
@@ -101,7 +94,7 @@ std::uint64_t next_id() noexcept { return g_next_id.fetch_add(1, std::memory_ord
 
 bool start(const Settings& settings) noexcept {
   if (const State state = g_state.load(std::memory_order_acquire); state != State::kIdle) return started(state);
-  const ControlLock lock;
+  const MutexLock lock(g_control);
   if (const State state = g_state.load(std::memory_order_acquire); state != State::kIdle) return started(state);
   if (settings.disabled) {
     g_state.store(State::kRefused, std::memory_order_release);
@@ -130,7 +123,7 @@ void promote(std::string_view why) noexcept {
   if (g_promoted.load(std::memory_order_acquire)) [[likely]]
     return;
   {
-    const ControlLock lock;
+    const MutexLock lock(g_control);
     State state = g_state.load(std::memory_order_acquire);
     if (state == State::kIdle || g_promoted.load(std::memory_order_relaxed)) return;
     Recording* const recording = g_recording.load(std::memory_order_acquire);
@@ -151,19 +144,19 @@ bool promoted() noexcept { return g_promoted.load(std::memory_order_acquire); }
 void set_stack_source(const StackSource& source) noexcept { g_stacks = &source; }
 
 void hook_state(unsigned hook, std::string_view name, bool active, std::string_view detail) noexcept {
-  const ControlLock lock;
+  const MutexLock lock(g_control);
   hook_table().set(hook, name, active, detail);
 }
 
 void set_exception(std::string_view type, std::string_view message) noexcept {
-  const ControlLock lock;
+  const MutexLock lock(g_control);
   exit_details().exception_class = type;
   exit_details().exception_message = message;
 }
 
 void stop(int status, int signal) noexcept {
   finish_captures();
-  const ControlLock lock;
+  const MutexLock lock(g_control);
   ExitDetails details = exit_details();
   details.status = status;
   details.signal = signal;

@@ -10,29 +10,18 @@ namespace {
 
 enum State : std::size_t { kExpAvg, kExpAvgSq, kMaxExpAvgSq };
 
-struct Coefficients {
-  Bounded decay;  // 1 - lr * weight_decay
-  Bounded weight_decay;
-  Bounded one_minus_beta1;
-  Bounded beta2;
-  Bounded one_minus_beta2;
+struct Coefficients : MomentTerms {
+  using MomentTerms::MomentTerms;
   Bounded step_size;        // lr / (1 - beta1^t)
   Bounded correction_root;  // sqrt(1 - beta2^t)
-  Bounded eps;
 };
 
 Coefficients coefficients_of(const RuleInputs& in) {
   const RuleSettings& s = in.settings;
   const Terms terms(in);
-  Coefficients c;
-  c.decay = terms.scalar(1 - s.lr * s.weight_decay);
-  c.weight_decay = terms.alpha(s.weight_decay);
-  c.one_minus_beta1 = terms.one_minus(s.beta1);
-  c.beta2 = terms.scalar(s.beta2);
-  c.one_minus_beta2 = terms.one_minus(s.beta2);
+  Coefficients c(terms, s);
   c.step_size = in.roundings.scalar(terms.scalar(s.lr) / terms.bias_correction(s.beta1));
   c.correction_root = in.roundings.scalar(square_root(terms.bias_correction(s.beta2)));
-  c.eps = terms.scalar(s.eps);
   return c;
 }
 

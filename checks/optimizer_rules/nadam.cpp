@@ -18,21 +18,12 @@ void nadam_step(const RuleInputs& in, Predicted& out) {
   const Bounded of_gradient = r.scalar(single(exact(s.lr * (1 - mu)) / single(exact(1) - product)));
   const Bounded of_average =
       r.scalar(single(exact(s.lr * mu_next) / single(exact(1) - single(product * single(exact(mu_next))))));
-  const Bounded decay = terms.scalar(1 - s.lr * s.weight_decay);
-  const Bounded weight_decay = terms.alpha(s.weight_decay);
-  const Bounded fresh1 = terms.one_minus(s.beta1);
-  const Bounded beta2 = terms.scalar(s.beta2);
-  const Bounded fresh2 = terms.one_minus(s.beta2);
+  const MomentTerms of_moments(terms, s);
   const Bounded correction = r.scalar(terms.bias_correction(s.beta2));
-  const Bounded eps = terms.scalar(s.eps);
   for (std::size_t i = 0; i < in.param.size(); ++i) {
-    Bounded p = exact(in.param[i]);
-    Bounded g = exact(signed_gradient(in, i));
-    decay_weights(in, decay, weight_decay, p, g);
-    const Bounded m = lerp(r, exact(state_before(in, 0, i)), g, fresh1);
-    const Bounded v = decayed_square(r, exact(state_before(in, 1, i)), g, beta2, fresh2);
-    const Bounded denominator = r.temporary(r.temporary(square_root(r.temporary(v / correction))) + eps);
-    p = r.param(p - r.math(r.temporary(of_gradient * g) / denominator));
+    const auto [param, g, m, v] = moments_of(in, of_moments, i);
+    const Bounded denominator = r.temporary(r.temporary(square_root(r.temporary(v / correction))) + of_moments.eps);
+    const Bounded p = r.param(param - r.math(r.temporary(of_gradient * g) / denominator));
     out.param[i] = r.param(p - r.math(r.temporary(of_average * m) / denominator));
     out.state[0][i] = m;
     out.state[1][i] = v;

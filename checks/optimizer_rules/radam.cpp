@@ -18,21 +18,12 @@ void radam_step(const RuleInputs& in, Predicted& out) {
       rectified ? std::sqrt((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)) : 0;
   const Bounded adaptive = r.scalar(r.scalar(square_root(correction2)) * terms.scalar(s.lr * rect));
   const Bounded lr = terms.scalar(s.lr);
-  const Bounded decay = terms.scalar(1 - s.lr * s.weight_decay);
-  const Bounded weight_decay = terms.alpha(s.weight_decay);
-  const Bounded fresh1 = terms.one_minus(s.beta1);
-  const Bounded beta2 = terms.scalar(s.beta2);
-  const Bounded fresh2 = terms.one_minus(s.beta2);
-  const Bounded eps = terms.scalar(s.eps);
+  const MomentTerms of_moments(terms, s);
   for (std::size_t i = 0; i < in.param.size(); ++i) {
-    Bounded p = exact(in.param[i]);
-    Bounded g = exact(signed_gradient(in, i));
-    decay_weights(in, decay, weight_decay, p, g);
-    const Bounded m = lerp(r, exact(state_before(in, 0, i)), g, fresh1);
-    const Bounded v = decayed_square(r, exact(state_before(in, 1, i)), g, beta2, fresh2);
+    const auto [p, g, m, v] = moments_of(in, of_moments, i);
     Bounded update = r.temporary(m / correction1);
     if (rectified) {
-      const Bounded denominator = r.temporary(r.temporary(square_root(v)) + eps);
+      const Bounded denominator = r.temporary(r.temporary(square_root(v)) + of_moments.eps);
       update = r.temporary(r.temporary(update * adaptive) / denominator);
       update = r.temporary(r.temporary(update));  // rect and lr may be factors of their own
     } else {

@@ -37,6 +37,24 @@ class Terms {
   const RuleInputs& in_;
 };
 
+// What Adam and its kin take of the settings, whatever step they make of the moments.
+struct MomentTerms {
+  MomentTerms(const Terms& terms, const RuleSettings& s)
+      : decay(terms.scalar(1 - s.lr * s.weight_decay)),
+        weight_decay(terms.alpha(s.weight_decay)),
+        one_minus_beta1(terms.one_minus(s.beta1)),
+        beta2(terms.scalar(s.beta2)),
+        one_minus_beta2(terms.one_minus(s.beta2)),
+        eps(terms.scalar(s.eps)) {}
+
+  Bounded decay;  // 1 - lr * weight_decay
+  Bounded weight_decay;
+  Bounded one_minus_beta1;
+  Bounded beta2;
+  Bounded one_minus_beta2;
+  Bounded eps;
+};
+
 // state + weight * (end - state), or the same in another order; stored.
 inline Bounded lerp(const RuleRoundings& r, Bounded state, Bounded end, Bounded weight) {
   const Bounded moved = r.math(weight * r.math(end - state));
@@ -61,6 +79,23 @@ inline Bounded decayed_square(const RuleRoundings& r, Bounded state, Bounded gra
                               Bounded one_minus_beta) {
   const Bounded kept = r.state(beta * state);
   return r.state(kept + r.math(one_minus_beta * r.math(gradient * gradient)));
+}
+
+// An element after weight decay, and its moments with its gradient.
+struct Moments {
+  Bounded param;
+  Bounded gradient;
+  Bounded m;
+  Bounded v;
+};
+
+inline Moments moments_of(const RuleInputs& in, const MomentTerms& terms, std::size_t i) {
+  const RuleRoundings& r = in.roundings;
+  Moments now{exact(in.param[i]), exact(signed_gradient(in, i)), {}, {}};
+  decay_weights(in, terms.decay, terms.weight_decay, now.param, now.gradient);
+  now.m = lerp(r, exact(state_before(in, 0, i)), now.gradient, terms.one_minus_beta1);
+  now.v = decayed_square(r, exact(state_before(in, 1, i)), now.gradient, terms.beta2, terms.one_minus_beta2);
+  return now;
 }
 
 }  // namespace plumbline::checks

@@ -1,6 +1,5 @@
 #include "reader/checkpoint/mapped_file.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,21 +7,15 @@
 #include <cerrno>
 #include <system_error>
 
+#include "reader/regular_file.hpp"
+
 namespace plumbline::reader {
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& path) {
-  // O_NONBLOCK: a pipe in the place of a checkpoint must not block.
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (descriptor < 0) {
-    const Code code = errno == ENOENT ? Code::kNotFound : Code::kUnreadable;
-    return Status(code, path + " cannot be opened: " + std::generic_category().message(errno) + ".");
-  }
-  struct stat info {};
-  if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
-    ::close(descriptor);
-    return Status(Code::kForeign, path + " is not a regular file.");
-  }
-  const auto size = static_cast<std::size_t>(info.st_size);
+  const Result<RegularFile> file = open_regular(path);
+  if (!file.ok()) return file.status();
+  const auto [descriptor, bytes] = *file;
+  const auto size = static_cast<std::size_t>(bytes);
   void* data = nullptr;
   if (size != 0) {
     data = mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "recorder/mutex_lock.hpp"
 #include "recorder/recorder.hpp"
 #include "shim/core/hook_report.hpp"
 #include "shim/cupti/cupti_functions.hpp"
@@ -68,14 +69,6 @@ void on_completed(void* context, std::uint32_t stream, std::uint8_t* buffer, std
   }
 }
 
-class Lock {
- public:
-  Lock() { pthread_mutex_lock(&g_lock); }
-  ~Lock() { pthread_mutex_unlock(&g_lock); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-};
-
 const char* begin(const CuptiFunctions& cupti) noexcept {
   auto* const buffers = new Buffers;
   g_buffers.store(buffers, std::memory_order_release);
@@ -102,7 +95,7 @@ void end(const char* why) noexcept {
 }
 
 void finish() noexcept {
-  const Lock lock;
+  const recorder::MutexLock lock(g_lock);
   if (g_state.exchange(State::kEnded, std::memory_order_acq_rel) == State::kRecording) end(nullptr);
 }
 
@@ -111,7 +104,7 @@ void finish() noexcept {
 void record_devices() noexcept {
   if (g_state.load(std::memory_order_acquire) != State::kUntried) return;
   if (recorder::level() != recorder::Level::kDiagnose) return;
-  const Lock lock;
+  const recorder::MutexLock lock(g_lock);
   if (g_state.load(std::memory_order_relaxed) != State::kUntried) return;
   const CuptiFunctions* cupti = functions();
   const char* why = cupti != nullptr ? begin(*cupti) : "the process has no CUPTI";
@@ -124,7 +117,7 @@ void record_devices() noexcept {
 }
 
 void yield_devices() noexcept {
-  const Lock lock;
+  const recorder::MutexLock lock(g_lock);
   const State before = g_state.exchange(State::kEnded, std::memory_order_acq_rel);
   constexpr const char* kWhy = "another profiler has taken CUPTI";
   if (before == State::kRecording) return end(kWhy);
