@@ -6,19 +6,12 @@
 #include <memory>
 #include <optional>
 
-#include "checks/subject.hpp"
-#include "checks/testing/capture_job.hpp"
-#include "checks/testing/fake_rank.hpp"
+#include "checks/testing/captured_run.hpp"
 
 namespace plumbline::checks {
 namespace {
 
-using reader::testing::open_run;
-using reader::testing::TempDir;
-using recorder::Dtype;
-using testing::bytes_of;
-using testing::CaptureJob;
-using testing::TensorPlace;
+using namespace testing;
 using Labels = std::vector<std::int64_t>;
 using Reasons = std::map<std::string, std::size_t>;
 
@@ -45,7 +38,7 @@ class CapturedLossesTest : public ::testing::Test {
  protected:
   explicit CapturedLossesTest(int ranks = 2) {
     for (int rank = 0; rank < ranks; ++rank) {
-      testing::write_trace(directory_.path(), rank, ranks);
+      write_trace(directory_.path(), rank, ranks);
       jobs_.push_back(std::make_unique<CaptureJob>(directory_.path(), rank));
     }
   }
@@ -85,11 +78,9 @@ class CapturedLossesTest : public ::testing::Test {
 
   Found found() {
     for (const auto& job : jobs_) job->finish();
-    run_.emplace(open_run(directory_.path()));
-    subject_.emplace(*run_);
-    CaptureLoader loader(subject_->captures());
+    run_.emplace(directory_);
     Found found;
-    found.calls = captured_losses(subject_->captures(), loader, found.why_not);
+    found.calls = captured_losses(run_->captures(), run_->loader, found.why_not);
     return found;
   }
 
@@ -102,8 +93,7 @@ class CapturedLossesTest : public ::testing::Test {
 
   const TempDir directory_;
   std::vector<std::unique_ptr<CaptureJob>> jobs_;
-  std::optional<reader::Run> run_;
-  std::optional<Subject> subject_;
+  std::optional<CapturedRun> run_;
 };
 
 TEST_F(CapturedLossesTest, NothingOfARunWithoutLosses) {

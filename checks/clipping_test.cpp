@@ -4,18 +4,12 @@
 
 #include <cmath>
 
-#include "checks/testing/capture_job.hpp"
-#include "checks/testing/fake_rank.hpp"
+#include "checks/testing/captured_run.hpp"
 
 namespace plumbline::checks {
 namespace {
 
-using reader::testing::open_run;
-using reader::testing::TempDir;
-using recorder::Dtype;
-using testing::bytes_of;
-using testing::CaptureJob;
-using testing::TensorPlace;
+using namespace testing;
 
 // What one rank gives to clipping, and what its step gets.
 struct Rank {
@@ -38,21 +32,19 @@ class ClippedRun {
   }
 
   std::vector<Finding> findings() {
-    const reader::Run run = open_run(directory_.path());
-    const Subject subject(run);
-    CaptureLoader loader(subject.captures());
-    const std::vector<CapturedStep> steps = captured_steps(subject.captures());
+    CapturedRun all(directory_);
+    const std::vector<CapturedStep> steps = captured_steps(all.captures());
     Observations observations;
     remarks.clear();
-    examine_clipping(subject, loader, steps, observations, remarks);
-    return observations.findings(subject);
+    examine_clipping(all.subject, all.loader, steps, observations, remarks);
+    return observations.findings(all.subject);
   }
 
   std::set<std::string> remarks;
 
  private:
   void write(int number, const std::vector<Rank>& ranks, Placed placed, const std::string& norm_type) {
-    testing::write_trace(directory_.path(), number, static_cast<int>(ranks.size()));
+    write_trace(directory_.path(), number, static_cast<int>(ranks.size()));
     const Rank& rank = ranks[static_cast<std::size_t>(number)];
     const std::uint64_t count = rank.before.size();
     TensorPlace place;

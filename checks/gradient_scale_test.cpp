@@ -2,19 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "checks/testing/capture_job.hpp"
-#include "checks/testing/fake_rank.hpp"
+#include "checks/testing/captured_run.hpp"
 #include "checks/testing/toy_loss.hpp"
 
 namespace plumbline::checks {
 namespace {
 
-using reader::testing::open_run;
-using reader::testing::TempDir;
-using recorder::Dtype;
-using testing::bytes_of;
-using testing::CaptureJob;
-using testing::TensorPlace;
+using namespace testing;
 
 // Of one rank in one step.
 struct Gradient {
@@ -27,7 +21,7 @@ std::vector<std::string> titles(const std::vector<std::vector<Gradient>>& ranks)
   const TempDir directory;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const auto number = static_cast<int>(i);
-    testing::write_trace(directory.path(), number, static_cast<int>(ranks.size()));
+    write_trace(directory.path(), number, static_cast<int>(ranks.size()));
     CaptureJob job(directory.path(), number);
     TensorPlace place;
     for (std::size_t k = 0; k < ranks.size() && ranks.size() > 1; ++k)
@@ -46,13 +40,11 @@ std::vector<std::string> titles(const std::vector<std::vector<Gradient>>& ranks)
     }
     job.finish();
   }
-  const reader::Run run = open_run(directory.path());
-  const Subject subject(run);
-  CaptureLoader loader(subject.captures());
+  CapturedRun all(directory);
   Observations observations;
-  examine_gradient_scale(subject, loader, captured_steps(subject.captures()), observations);
+  examine_gradient_scale(all.subject, all.loader, captured_steps(all.captures()), observations);
   std::vector<std::string> found;
-  for (const Finding& finding : observations.findings(subject))
+  for (const Finding& finding : observations.findings(all.subject))
     found.push_back((finding.status == Status::kFail ? "fail: " : "open: ") + finding.title);
   return found;
 }
@@ -84,15 +76,13 @@ TEST(GradientScaleTest, AFactorThatMakesUpForTheLoss) {
   const auto findings_of = [](const testing::ToyLoss& toy) {
     const TempDir directory;
     for (int rank = 0; rank < toy.ranks; ++rank) {
-      testing::write_trace(directory.path(), rank, toy.ranks);
+      write_trace(directory.path(), rank, toy.ranks);
     }
     toy.write(directory.path());
-    const reader::Run run = open_run(directory.path());
-    const Subject subject(run);
-    CaptureLoader loader(subject.captures());
+    CapturedRun all(directory);
     Observations observations;
-    examine_gradient_scale(subject, loader, captured_steps(subject.captures()), observations);
-    return observations.findings(subject).size();
+    examine_gradient_scale(all.subject, all.loader, captured_steps(all.captures()), observations);
+    return observations.findings(all.subject).size();
   };
   EXPECT_EQ(findings_of({.factor = 0.25, .divisor = 0.5}), 0u);
   EXPECT_EQ(findings_of({.factor = 0.125, .divisor = 0.25}), 0u);

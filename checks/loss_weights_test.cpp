@@ -3,19 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "checks/captured_losses.hpp"
-#include "checks/subject.hpp"
-#include "checks/testing/capture_job.hpp"
-#include "checks/testing/fake_rank.hpp"
+#include "checks/testing/captured_run.hpp"
 
 namespace plumbline::checks {
 namespace {
 
-using reader::testing::open_run;
-using reader::testing::TempDir;
-using recorder::Dtype;
-using testing::bytes_of;
-using testing::CaptureJob;
-using testing::TensorPlace;
+using namespace testing;
 
 // Logits that give each of two classes the same: every token has a cross-entropy of log(2).
 constexpr double kLoss = 0.6931471805599453;
@@ -29,7 +22,7 @@ struct Toy {
 
 std::vector<LossCall> calls_of(const std::vector<Toy>& toys) {
   const TempDir directory;
-  testing::write_trace(directory.path());
+  write_trace(directory.path());
   CaptureJob job(directory.path(), 0);
   std::uint32_t number = 0;
   for (const Toy& toy : toys) {
@@ -49,12 +42,10 @@ std::vector<LossCall> calls_of(const std::vector<Toy>& toys) {
       job.tensor("loss.grad", "cross_entropy", 0, Dtype::kFloat32, {gradient.size()}, bytes_of(gradient), place);
   }
   job.finish();
-  const reader::Run run = open_run(directory.path());
-  const Subject subject(run);
-  CaptureLoader loader(subject.captures());
+  CapturedRun all(directory);
   std::map<std::string, std::size_t> why_not;
-  std::vector<LossCall> calls = captured_losses(subject.captures(), loader, why_not);
-  weigh_losses(loader, subject.captures(), calls);
+  std::vector<LossCall> calls = captured_losses(all.captures(), all.loader, why_not);
+  weigh_losses(all.loader, all.captures(), calls);
   return calls;
 }
 

@@ -3,38 +3,32 @@
 #include <gtest/gtest.h>
 
 #include "checks/element_values.hpp"
-#include "checks/testing/capture_job.hpp"
-#include "checks/testing/fake_rank.hpp"
+#include "checks/testing/captured_run.hpp"
 
 namespace plumbline::checks {
 namespace {
 
-using reader::testing::open_run;
-using reader::testing::TempDir;
-using recorder::Dtype;
-using testing::CaptureJob;
+using namespace testing;
 
 // Float32 masters of one bfloat16 parameter at each step, and what the model has then.
 std::vector<Finding> findings(const std::vector<std::vector<double>>& masters,
                               const std::vector<std::vector<double>>& models) {
   const TempDir directory;
-  testing::write_trace(directory.path());
+  write_trace(directory.path());
   CaptureJob job(directory.path(), 0);
   for (std::size_t step = 0; step < masters.size(); ++step) {
     const auto at = static_cast<std::int64_t>(step);
     const std::vector<float> wide(masters[step].begin(), masters[step].end());
     job.step_note(at, "SGD", {R"({"settings":{"lr":0.1},"params":["optimizer0.group0.param0"]})"});
-    job.tensor("param.before", "optimizer0.group0.param0", at, Dtype::kFloat32, {2}, testing::bytes_of(wide));
-    job.tensor("param.after", "optimizer0.group0.param0", at, Dtype::kFloat32, {2}, testing::bytes_of(wide));
+    job.tensor("param.before", "optimizer0.group0.param0", at, Dtype::kFloat32, {2}, bytes_of(wide));
+    job.tensor("param.after", "optimizer0.group0.param0", at, Dtype::kFloat32, {2}, bytes_of(wide));
     job.tensor("model.param", "up.weight", at, Dtype::kBfloat16, {2}, testing::bfloat16_bytes(models[step]));
   }
   job.finish();
-  const reader::Run run = open_run(directory.path());
-  const Subject subject(run);
-  CaptureLoader loader(subject.captures());
+  CapturedRun all(directory);
   Observations observations;
-  examine_master_weights(subject, loader, captured_steps(subject.captures()), observations);
-  return observations.findings(subject);
+  examine_master_weights(all.subject, all.loader, captured_steps(all.captures()), observations);
+  return observations.findings(all.subject);
 }
 
 TEST(MasterWeightsTest, AModelThatFollowsItsMastersIsSilent) {

@@ -2,18 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "checks/subject.hpp"
-#include "checks/testing/capture_job.hpp"
-#include "checks/testing/fake_rank.hpp"
+#include "checks/testing/captured_run.hpp"
 
 namespace plumbline::checks {
 namespace {
 
-using reader::testing::open_run;
-using reader::testing::TempDir;
-using recorder::Dtype;
-using testing::bytes_of;
-using testing::CaptureJob;
+using namespace testing;
 
 // Of one parameter in one step: what backward() leaves on each rank, and what the step gets.
 struct Gradient {
@@ -29,7 +23,7 @@ std::string found(const std::vector<Gradient>& gradients) {
   std::string names;
   for (const Gradient& gradient : gradients) names += (names.empty() ? "\"" : ",\"") + gradient.name + "\"";
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    testing::write_trace(directory.path(), static_cast<int>(rank), static_cast<int>(ranks));
+    write_trace(directory.path(), static_cast<int>(rank), static_cast<int>(ranks));
     CaptureJob job(directory.path(), static_cast<int>(rank));
     for (const Gradient& gradient : gradients)
       job.tensor("grad.backward", gradient.name, 0, Dtype::kFloat32, {3}, bytes_of(gradient.backward[rank]));
@@ -42,11 +36,9 @@ std::string found(const std::vector<Gradient>& gradients) {
     }
     job.finish();
   }
-  const reader::Run run = open_run(directory.path());
-  const Subject subject(run);
-  CaptureLoader loader(subject.captures());
-  const std::vector<CapturedStep> steps = captured_steps(subject.captures());
-  const auto reductions = own_reductions(loader, steps, gradient_trails(subject.captures(), steps));
+  CapturedRun all(directory);
+  const std::vector<CapturedStep> steps = captured_steps(all.captures());
+  const auto reductions = own_reductions(all.loader, steps, gradient_trails(all.captures(), steps));
   std::string text;
   for (const auto& [step, one] : reductions) {
     for (const int rank : one.ranks) text += std::to_string(rank) + " ";

@@ -2,17 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "checks/testing/capture_job.hpp"
-#include "checks/testing/fake_rank.hpp"
+#include "checks/testing/captured_run.hpp"
 
 namespace plumbline::checks {
 namespace {
 
-using reader::testing::open_run;
-using reader::testing::TempDir;
-using recorder::Dtype;
-using testing::bytes_of;
-using testing::CaptureJob;
+using namespace testing;
 
 // What one rank has in a buffer at each captured step.
 using Values = std::vector<std::vector<float>>;
@@ -26,9 +21,9 @@ Seen seen(const std::vector<Values>& ranks, bool declared = true, Dtype dtype = 
           const std::vector<BatchSet>& sets = {}) {
   const TempDir directory;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    testing::FakeRank trace(directory.path(), static_cast<int>(rank), static_cast<int>(ranks.size()));
+    FakeRank trace(directory.path(), static_cast<int>(rank), static_cast<int>(ranks.size()));
     trace.exit(0);
-    testing::TensorPlace place;
+    TensorPlace place;
     place.detail = R"({"module":"Rotary"})";
     place.hashed = true;
     for (std::size_t other = 0; other < ranks.size() && declared; ++other)
@@ -44,13 +39,11 @@ Seen seen(const std::vector<Values>& ranks, bool declared = true, Dtype dtype = 
     }
     job.finish();
   }
-  const reader::Run run = open_run(directory.path());
-  const Subject subject(run);
-  CaptureLoader loader(subject.captures());
+  CapturedRun all(directory);
   Observations observations;
   Seen result;
-  result.compared = examine_buffers(captured_steps(subject.captures()), loader, sets, observations);
-  result.findings = observations.findings(subject);
+  result.compared = examine_buffers(captured_steps(all.captures()), all.loader, sets, observations);
+  result.findings = observations.findings(all.subject);
   return result;
 }
 
