@@ -14,6 +14,8 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "reader/testing/records.hpp"
 #include "tests/fuzz/checkpoint_directories.hpp"
@@ -96,15 +98,24 @@ void check_directories(const testing::TempDir& directory, int rounds, std::mt199
   }
 }
 
+void write_seeds(const std::string& directory, const std::vector<std::pair<std::string, std::string>>& single) {
+  constexpr std::size_t kMostBytes = 8192;  // larger ones hold a fuzzer up
+  auto directories = plumbline::fuzz::checkpoint_directories();
+  for (auto& hostile : plumbline::fuzz::hostile_directories("/outside")) directories.push_back(std::move(hostile));
+  for (const auto& [name, contents] : single) testing::write_file(directory + "/" + name, std::string_view(contents));
+  for (std::size_t i = 0; i < directories.size(); ++i) {
+    const std::string one = plumbline::fuzz::packed(directories[i].files);
+    if (one.size() <= kMostBytes)
+      testing::write_file(directory + "/directory" + std::to_string(i), std::string_view(one));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const auto seeds = plumbline::fuzz::checkpoint_seeds();
   if (argc == 3 && std::string_view(argv[1]) == "seeds") {
-    for (const auto& [name, contents] : seeds)
-      testing::write_file(std::string(argv[2]) + "/" + name, std::string_view(contents));
-    for (const auto& [name, files] : plumbline::fuzz::checkpoint_directories())
-      testing::write_file(std::string(argv[2]) + "/" + name, std::string_view(plumbline::fuzz::packed(files)));
+    write_seeds(argv[2], seeds);
     return 0;
   }
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 2000;
