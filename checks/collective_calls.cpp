@@ -29,6 +29,7 @@ struct Said {
   std::size_t tensor = 0;
   std::size_t tensors = 0;
   bool changed = false;
+  bool shared = false;
   std::optional<double> factor;
   CallTensor side;
 };
@@ -49,6 +50,7 @@ std::optional<Said> said(const Capture& capture) {
   found.tensor = static_cast<std::size_t>(std::max(whole("tensor"), 0.0));
   found.tensors = static_cast<std::size_t>(std::max(whole("tensors"), 0.0));
   found.changed = detail.flag("changed");
+  found.shared = detail.flag("shared");
   found.factor = detail.number("factor");
   found.side.capture = &capture;
   found.side.strided = detail.flag("strided");
@@ -72,6 +74,8 @@ void place(const Capture& capture, const Said& words, std::size_t trace, CallMem
   member.changed = member.changed || words.changed;
   member.factor = words.factor;
   if (words.tensor >= words.tensors) return;
+  // Of two messages that are received into one place either may be there.
+  if (words.shared && is_message(words.op)) return;
   auto& side = capture.probe == "collective.in" ? member.in : member.out;
   side.resize(std::max(side.size(), words.tensors));
   side[words.tensor] = words.side;

@@ -168,8 +168,8 @@ class ResultCheck {
           fmt::format("{} of {} calls were captured by some of their ranks only", partial_, calls_));
     if (unjudged_ > 0)
       verdict.unknown.push_back(
-          fmt::format("{} of {} calls could not be judged: inputs or results of a rank were not captured, or "
-                      "the operation has no closed form",
+          fmt::format("{} of {} calls could not be judged: inputs or results of a rank were not captured, another "
+                      "message was received into the same place, or the operation has no closed form",
                       unjudged_, calls_));
     if (unscaled_ > 0)
       verdict.unknown.push_back(fmt::format(

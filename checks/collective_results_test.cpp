@@ -125,6 +125,15 @@ TEST_F(CollectiveResults, AnInputThatIsNotContiguousIsNamed) {
   EXPECT_EQ(verdict.findings[0].next, "give the collective tensor.contiguous()");
 }
 
+TEST_F(CollectiveResults, OfMessagesThatAreReceivedIntoOnePlaceNothingIsSaid) {
+  const auto message = job.message();
+  job.put(message, 0, "in", hashed({7}));
+  Content later = hashed({5});
+  later.more = R"(,"shared":true)";
+  job.put(message, 1, "out", later);
+  EXPECT_TRUE(check().findings.empty());
+}
+
 TEST_F(CollectiveResults, MessagesAreMatched) {
   const auto right = job.message();
   job.put(right, 0, "in", hashed({5}));

@@ -109,13 +109,14 @@ void capture_input(const CollectiveCapture& call, const CollectivePart& part, st
 }
 
 void capture_output(const CollectiveCapture& call, const RememberedPart& part, std::size_t index, std::size_t parts,
-                    bool changed, bool apart) {
+                    const OutputFacts& facts) {
   const auto here = part.part();
   if (!here) return;
   Row row;
   row.detail = detail_of(call, *here, index, parts);
-  if (changed) row.detail += ",\"changed\":true";
-  if (const auto blocks = apart ? part.untouched() : std::vector<std::size_t>();
+  if (facts.changed) row.detail += ",\"changed\":true";
+  if (facts.shared) row.detail += ",\"shared\":true";
+  if (const auto blocks = facts.apart ? part.untouched() : std::vector<std::size_t>();
       !blocks.empty() && blocks.size() <= kMostUntouched) {
     row.detail += ",\"untouched\":" + list(blocks);
   }

@@ -20,11 +20,15 @@ struct CollectiveCapture {
   std::string detail;  // of the call, a JSON object without its end
 };
 
+struct OutputFacts {
+  bool changed = false;  // the job wrote to what the call was given
+  bool shared = false;   // another call may have written here meanwhile
+  bool apart = false;    // the outputs are not the inputs: blocks that look as before the call are told
+};
+
 void capture_input(const CollectiveCapture& call, const CollectivePart& part, std::size_t index, std::size_t parts);
-// `changed`: the job wrote to what the call was given. With `apart` the outputs are not the inputs, and blocks that
-// look as before the call are told.
 void capture_output(const CollectiveCapture& call, const RememberedPart& part, std::size_t index, std::size_t parts,
-                    bool changed, bool apart);
+                    const OutputFacts& facts);
 // That the job wrote to what the call was given, of a call that leaves nothing here.
 void capture_changed_input(const CollectiveCapture& call);
 

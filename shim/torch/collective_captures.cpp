@@ -31,6 +31,7 @@ struct Open {
   bool in_place = false;
   bool follows = false;  // its outputs are copied from elsewhere when the job waits for it
   bool changed = false;  // somebody wrote to what it was given
+  bool shared = false;   // another call that is open leaves its results in the same place
 };
 
 // Calls that raised, or that nobody waited for, lie here till others need their place.
@@ -54,9 +55,22 @@ void drop(OpenCalls& open, std::map<std::uint64_t, Open>::iterator call) {
   open_count.store(open.calls.size(), std::memory_order_release);
 }
 
+bool write_to_one_place(const Open& a, const Open& b) {
+  for (const RememberedPart& one : a.out) {
+    for (const RememberedPart& other : b.out) {
+      if (one.overlaps(other)) return true;
+    }
+  }
+  return false;
+}
+
 void keep(std::uint64_t id, Open call) {
   OpenCalls& open = open_calls();
   const std::lock_guard hold(open.lock);
+  for (auto& [other_id, other] : open.calls) {
+    if (!write_to_one_place(call, other)) continue;
+    call.shared = other.shared = true;
+  }
   if (open.calls.size() >= kMostOpen) drop(open, open.calls.begin());
   open.calls.insert_or_assign(id, std::move(call));
   open_count.store(open.calls.size(), std::memory_order_release);
@@ -103,7 +117,8 @@ void take_outputs(Open& call) {
     for (const RememberedPart& part : call.in) call.changed = call.changed || part.written();
   }
   for (std::size_t i = 0; i < call.out.size(); ++i) {
-    capture_output(call.call, call.out[i], i, call.out.size(), call.changed, call.in.empty() || !call.in_place);
+    const bool apart = call.in.empty() || !call.in_place;
+    capture_output(call.call, call.out[i], i, call.out.size(), {call.changed, call.shared, apart});
   }
   if (call.out.empty() && call.changed) capture_changed_input(call.call);
 }
@@ -195,7 +210,7 @@ std::size_t tensor_copied(const void* opaque) noexcept {
       for (std::size_t i = 0; one.follows && i < one.out.size(); ++i) {
         if (one.taken[i] || !one.out[i].holds(tensor)) continue;
         one.taken[i] = true;
-        capture_output(one.call, one.out[i], i, one.out.size(), false, true);
+        capture_output(one.call, one.out[i], i, one.out.size(), {false, one.shared, true});
         const bool done = std::find(one.taken.begin(), one.taken.end(), false) == one.taken.end();
         if (done) drop(open, call);
         return open.following;

@@ -131,7 +131,7 @@ bool copy_side(DeviceCall&, bool) { return false; }
 void write(const DeviceCall& call) {
   for (std::size_t i = 0; i < call.given.size(); ++i) capture_input(call.call, call.given[i], i, call.given.size());
   for (std::size_t i = 0; i < call.left.size(); ++i) {
-    capture_output(call.call, RememberedPart(call.left[i]), i, call.left.size(), false, false);
+    capture_output(call.call, RememberedPart(call.left[i]), i, call.left.size(), {});
   }
 }
 

@@ -21,7 +21,13 @@ std::vector<std::uint32_t> versions_of(const Tensors& tensors) {
 }  // namespace
 
 RememberedPart::RememberedPart(const CollectivePart& part) : blocks_(part.blocks), even_(part.even) {
-  for (const at::Tensor& tensor : part.tensors) tensors_.emplace_back(tensor.getIntrusivePtr());
+  for (const at::Tensor& tensor : part.tensors) {
+    tensors_.emplace_back(tensor.getIntrusivePtr());
+    // Of others it cannot be told cheaply which places they leave out.
+    if (!tensor.has_storage() || !tensor.is_non_overlapping_and_dense()) continue;
+    const auto begin = reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr());
+    if (begin != 0) extents_.push_back({begin, begin + tensor.nbytes()});
+  }
 }
 
 std::optional<CollectivePart> RememberedPart::part() const {
@@ -37,6 +43,15 @@ std::optional<CollectivePart> RememberedPart::part() const {
 bool RememberedPart::holds(const at::Tensor& tensor) const {
   for (const Weak& weak : tensors_) {
     if (weak._unsafe_get_target() == tensor.unsafeGetTensorImpl()) return true;
+  }
+  return false;
+}
+
+bool RememberedPart::overlaps(const RememberedPart& other) const {
+  for (const Extent& mine : extents_) {
+    for (const Extent& one : other.extents_) {
+      if (mine.begin < one.end && one.begin < mine.end) return other.part().has_value();
+    }
   }
   return false;
 }

@@ -27,12 +27,20 @@ class RememberedPart {
   std::vector<std::size_t> untouched() const;
 
   bool holds(const at::Tensor& tensor) const;
+  // Whether some of its elements lie where some of the other's do, of which no tensor is gone.
+  bool overlaps(const RememberedPart& other) const;
   // Nothing when one of the tensors is gone.
   std::optional<CollectivePart> part() const;
 
  private:
   using Weak = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+  // Of a tensor's elements: from the first byte to behind the last one.
+  struct Extent {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+  };
   std::vector<Weak> tensors_;
+  std::vector<Extent> extents_;
   std::vector<std::uint64_t> blocks_;
   bool even_;
   std::vector<std::uint32_t> versions_;

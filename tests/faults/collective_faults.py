@@ -238,6 +238,15 @@ def right_messages():
         work.wait()
 
 
+def received_into_one_place():
+    """As pipelines do to open their connections: nobody reads what comes."""
+    theirs = torch.zeros(1)
+    calls = [dist.P2POp(dist.isend, torch.tensor([float(i + 1)]), PEER) for i in range(2)]
+    calls += [dist.P2POp(dist.irecv, theirs, PEER) for _ in range(2)]
+    for work in dist.batch_isend_irecv(calls):
+        work.wait()
+
+
 def right_later():
     """Asynchronous calls, waited for late, in another order, or by nobody; a subgroup."""
     own, gathered = numbers(3000, 70), torch.zeros(SIZE * 500)
@@ -352,6 +361,7 @@ CASES = [
     ("fully_shard", sharded, "", []),
     ("tensor parallel", tensor_parallel, "", []),
     ("sum of scaled parts, which gloo refuses", scaled_sum, "", []),
+    ("two messages received into one place", received_into_one_place, "", []),
 ]
 
 
