@@ -15,7 +15,9 @@ class Follower {
     if (capture.probe == "grad.kept") {
       open_[capture.name].kept = &capture;
     } else if (capture.probe == "grad.backward") {
-      open_[capture.name].backward = &capture;
+      GradientTrail& trail = open_[capture.name];
+      if (trail.backward != nullptr) trail.earlier.push_back(trail.backward);
+      trail.backward = &capture;
     } else if (capture.probe == "grad.before_clip") {
       GradientTrail& trail = open_[capture.name];
       // Of several calls the first one was given what the reduction left.

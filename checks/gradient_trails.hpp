@@ -13,10 +13,11 @@
 namespace plumbline::checks {
 
 struct GradientTrail {
-  const Capture* kept = nullptr;       // before the first backward()
-  const Capture* backward = nullptr;   // after the last one
-  const Capture* unclipped = nullptr;  // null: not clipped
-  const Capture* used = nullptr;       // by the step
+  const Capture* kept = nullptr;          // before the first backward()
+  const Capture* backward = nullptr;      // after the last one
+  std::vector<const Capture*> earlier{};  // after those before it
+  const Capture* unclipped = nullptr;     // null: not clipped
+  const Capture* used = nullptr;          // by the step
 
   // As it was when nothing but clipping was still to come.
   const Capture* reduced() const { return unclipped != nullptr ? unclipped : used; }

@@ -43,6 +43,46 @@ class Quotients {
   std::size_t count_ = 0;
 };
 
+std::optional<double> quotient(CaptureLoader& loader, const Capture& from, const Capture& to) {
+  Quotients quotients;
+  const std::vector<double> before = loader.values(&from);
+  const std::vector<double> after = values_in_places_of(loader, &to, from);
+  if (before.size() == after.size()) quotients.add(from, before, to, after);
+  return quotients.common();
+}
+
+// A pipeline's stage is scaled when its own backward passes are done, while those of another one in the same process go
+// on. What an earlier backward() left may be a multiple of what was there later, but not smaller: then something was
+// added to it.
+std::optional<double> divisor_of_one(CaptureLoader& loader, const GradientTrail& trail) {
+  auto divisor = quotient(loader, *trail.backward, *trail.reduced());
+  const Capture* later = trail.backward;
+  for (auto earlier = trail.earlier.rbegin(); divisor && earlier != trail.earlier.rend(); ++earlier) {
+    const auto here = quotient(loader, **earlier, *later);
+    if (!here || *here < 1) break;
+    *divisor *= *here;
+    later = *earlier;
+  }
+  return divisor;
+}
+
+// What most parameters were divided by, where to the others something was added, as to weights that two stages tie.
+std::optional<double> divisor_of_most(CaptureLoader& loader, const StepTrails& trails) {
+  std::optional<double> common;
+  std::size_t agree = 0;
+  std::size_t all = 0;
+  for (const auto& [name, trail] : trails.parameters) {
+    if (trail.backward == nullptr || trail.reduced() == nullptr) continue;
+    ++all;
+    const auto divisor = divisor_of_one(loader, trail);
+    if (!divisor) continue;
+    if (common && std::fabs(*divisor - *common) > 1e-5 * *common) return std::nullopt;
+    common = divisor;
+    ++agree;
+  }
+  return 2 * agree > all ? common : std::nullopt;
+}
+
 std::optional<double> divisor_of(CaptureLoader& loader, const StepTrails& trails) {
   Quotients quotients;
   for (const auto& [name, trail] : trails.parameters) {
@@ -51,7 +91,8 @@ std::optional<double> divisor_of(CaptureLoader& loader, const StepTrails& trails
     const std::vector<double> after = values_in_places_of(loader, trail.reduced(), *trail.backward);
     if (before.size() == after.size()) quotients.add(*trail.backward, before, *trail.reduced(), after);
   }
-  return quotients.common();
+  const auto common = quotients.common();
+  return common ? common : divisor_of_most(loader, trails);
 }
 
 }  // namespace

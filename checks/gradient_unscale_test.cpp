@@ -15,18 +15,23 @@ using testing::CaptureJob;
 
 using Values = std::vector<float>;
 
-// What backward() left and what the step got, of two parameters.
-double divisor(const Values& left, const Values& used, const Values& left2 = {0, 0}, const Values& used2 = {0, 0}) {
+// Of the parameters w, b and c.
+using Gradients = std::vector<Values>;
+
+// Of what each backward() left and what the step got.
+double divisor(const std::vector<Gradients>& left, const Gradients& used) {
+  const std::vector<std::string> names = {"w", "b", "c"};
   const TempDir directory;
   CaptureJob job(directory.path(), 3);
-  job.tensor("grad.backward", "w", 5, Dtype::kFloat32, {2}, bytes_of(left));
-  job.tensor("grad.backward", "b", 5, Dtype::kFloat32, {2}, bytes_of(left2));
-  job.step_note(5, "SGD", {R"({"settings":{"lr":0.1},"params":["w","b"]})"});
-  job.tensor("grad", "w", 5, Dtype::kFloat32, {2}, bytes_of(used));
-  job.tensor("grad", "b", 5, Dtype::kFloat32, {2}, bytes_of(used2));
-  for (const char* probe : {"param.before", "param.after"}) {
-    for (const char* name : {"w", "b"}) job.tensor(probe, name, 5, Dtype::kFloat32, {2}, bytes_of(left));
-  }
+  const auto put = [&](const char* probe, const Gradients& gradients) {
+    for (std::size_t i = 0; i < gradients.size(); ++i)
+      job.tensor(probe, names[i], 5, Dtype::kFloat32, {2}, bytes_of(gradients[i]));
+  };
+  for (const Gradients& after_one : left) put("grad.backward", after_one);
+  job.step_note(5, "SGD", {R"({"settings":{"lr":0.1},"params":["w","b","c"]})"});
+  put("grad", used);
+  put("param.before", used);
+  put("param.after", used);
   job.finish();
   reader::Result<reader::RunCaptures> captures = reader::RunCaptures::open(directory.path());
   CaptureLoader loader(*captures);
@@ -34,6 +39,10 @@ double divisor(const Values& left, const Values& used, const Values& left2 = {0,
   const auto divisors = gradient_divisors(loader, gradient_trails(*captures, steps));
   const auto at = divisors.find({3, 5});
   return at == divisors.end() ? 1 : at->second;
+}
+
+double divisor(const Values& left, const Values& used, const Values& left2 = {0, 0}, const Values& used2 = {0, 0}) {
+  return divisor({Gradients{left, left2}}, Gradients{used, used2});
 }
 
 TEST(GradientUnscaleTest, APowerOfTwoThatAllElementsShare) {
@@ -48,6 +57,19 @@ TEST(GradientUnscaleTest, AnyOtherNumberToRounding) {
   EXPECT_EQ(divisor({1, 2}, {reciprocal, 2 * reciprocal}, {5, 7}, {5 * reciprocal, 7 * reciprocal}), 51);
   EXPECT_NEAR(divisor({5, 7}, {5 / 51.5F, 7 / 51.5F}), 51.5, 51.5 * 0x1p-23);
   EXPECT_EQ(divisor({1, 2}, {4, 8}), 0.25) << "multiplied";
+}
+
+TEST(GradientUnscaleTest, StagesThatAreScaledOneAfterTheOther) {
+  // w is done and divided by 4 before the last backward() of b.
+  EXPECT_EQ(divisor({{{4, 8}, {1, 1}}, {{8, 12}, {1, 1}}, {{2, 3}, {3, 5}}}, {{2, 3}, {0.75, 1.25}}), 4);
+  EXPECT_EQ(divisor({{{4, 8}, {3, 5}}, {{8, 16}, {3, 5}}}, {{8, 16}, {0.75, 1.25}}), 1)
+      << "the same batch twice is no scale";
+}
+
+TEST(GradientUnscaleTest, SomethingIsAddedToAFewBesides) {
+  const std::vector<Gradients> left = {{{4, 8}, {4, 4}, {8, 12}}};
+  EXPECT_EQ(divisor(left, {{1, 2}, {1, 1}, {3, 3.5}}), 4);
+  EXPECT_EQ(divisor(left, {{1, 2}, {2, 3}, {3, 3.5}}), 1) << "to most";
 }
 
 TEST(GradientUnscaleTest, WhatIsNoScale) {
