@@ -86,7 +86,11 @@ bool RankLosses::several_losses() const {
 std::size_t RankLosses::losses_a_token() const {
   double labels = 0;
   for (const LossCall* call : calls) labels += static_cast<double>(call->rows);
-  if (given() <= 0) return 0;
+  if (given() <= 0) {
+    const std::size_t chunks = micro.empty() ? 0 : micro.front().chunks.size();
+    const auto has_as_many = [&](const MicroBatch& one) { return one.chunks.size() == chunks; };
+    return std::all_of(micro.begin(), micro.end(), has_as_many) ? chunks : 0;
+  }
   const auto losses = static_cast<std::size_t>(std::ceil(labels / given()));
   return losses > 0 && calls.size() % losses == 0 ? losses : 0;
 }

@@ -34,7 +34,8 @@ struct RankLosses {
   double given() const;       // tokens that the model was given
   // What is computed in chunks or by micro-batches is one loss, unless there are more labels than tokens.
   bool several_losses() const;
-  // How many losses each token has; 0: that cannot be told.
+  // How many losses each token has; 0: that cannot be told. Where it is not known how many tokens there are, as many
+  // as each micro-batch has.
   std::size_t losses_a_token() const;
 };
 

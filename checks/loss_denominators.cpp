@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace plumbline::checks {
 namespace {
+
+// What other terms add to a loss at most where they are no objective beside it: a balance of experts, a z-loss.
+constexpr double kLittle = 0.02;
 
 struct Denominator {
   double value;
@@ -46,7 +51,7 @@ std::vector<Denominator> denominators(const LossBatch& batch) {
 std::vector<Factor> factors(const LossBatch& batch) {
   const auto micro = static_cast<double>(batch.micro);
   const auto chunks = static_cast<double>(batch.chunks);
-  std::vector<Factor> result{{1, ""}};
+  std::vector<Factor> result{{1, ""}};  // none
   if (batch.chunks > 1) {
     result.push_back({chunks, "the number of chunks"});
     if (batch.micro > 1) result.push_back({chunks * micro, "the number of chunks and the number of micro-batches"});
@@ -72,24 +77,33 @@ LossExplanation told(const LossBatch& batch, const Denominator& denominator, con
   found.reading = denominator.reading;
   if (!found.reading.empty()) found.status = Status::kInconclusive;
   if (denominator.kind.empty()) {
-    // A part of a sum has a weight; a loss by itself hardly.
-    const bool has_more = inverse && batch.weighed && batch.value && !batch.close(*batch.value, batch.used);
+    // A part of a sum has a weight, rather below 1; a loss by itself hardly.
+    const double more = batch.weighed && batch.value ? std::fabs(*batch.value - batch.used) : 0;
+    const bool has_more = more > (inverse ? batch.bound : kLittle) * std::fabs(batch.used);
     if (has_more) found.status = Status::kInconclusive;
     found.reading = fmt::format("x {:.4g} is either that{}, or a factor that is meant: the numbers are the same{}",
                                 used / batch.right, inverse ? ", on top of the mean that is taken already" : "",
                                 has_more ? "; the loss has other terms besides" : "");
   }
   if (batch.several && (batch.chunks > 1 || batch.tokens_known)) found.status = Status::kInconclusive;
+  // What may be meant in one step is not to be told with what fails in another.
+  if (found.status != Status::kFail) found.kind += ", open";
   return found;
 }
 
 }  // namespace
 
 std::optional<LossExplanation> explain_denominator(const LossBatch& batch, double used) {
-  for (const Denominator& denominator : denominators(batch)) {
-    for (const Factor& factor : factors(batch)) {
+  const std::vector<Denominator> all = denominators(batch);
+  const std::vector<Factor> by = factors(batch);
+  // One mistake explains better than two.
+  for (const Denominator& denominator : all) {
+    if (!denominator.kind.empty() && batch.close(used, denominator.value))
+      return told(batch, denominator, by.front(), false, used);
+  }
+  for (const Denominator& denominator : all) {
+    for (const Factor& factor : std::span(by).subspan(1)) {
       for (const bool inverse : {false, true}) {
-        if (factor.names.empty() && (inverse || denominator.kind.empty())) continue;
         const double wanted = denominator.value * (inverse ? 1 / factor.value : factor.value);
         if (batch.close(used, wanted)) return told(batch, denominator, factor, inverse, used);
       }

@@ -81,7 +81,16 @@ TEST(LossDenominatorsTest, APartOfASumMayHaveAWeight) {
   batch.value = 1.5;
   EXPECT_EQ(words(batch, 1).substr(0, 5), "open:");
   batch.used = 4;
+  batch.value = 4.05;
   EXPECT_EQ(words(batch, 4).substr(0, 5), "fail:") << "a weight is rather less than 1";
+  batch.value = 5;
+  EXPECT_EQ(words(batch, 4).substr(0, 5), "open:") << "two objectives";
+}
+
+TEST(LossDenominatorsTest, OneMistakeRatherThanTwo) {
+  LossBatch batch = batch_of();
+  batch.with_padding = 1;
+  EXPECT_EQ(words(batch, 1), "fail: is divided by all 64 tokens rather than the 40 supervised ones");
 }
 
 }  // namespace

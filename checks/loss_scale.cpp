@@ -65,13 +65,16 @@ class ScaleExaminer {
   // Ranks that are in none of the sets of one batch are judged each by itself.
   ScaleCount examine(const std::vector<std::vector<int>>& sets) {
     for (auto& [step, all] : steps_) {
-      std::set<int> left;
       for (auto& [rank, of_rank] : all) {
         std::sort(of_rank.calls.begin(), of_rank.calls.end(),
                   [](const LossCall* a, const LossCall* b) { return a->loss->time_ns < b->loss->time_ns; });
         of_rank.micro = micro_batches(of_rank.calls, of_rank.backward_calls);
-        left.insert(rank);
+        if (!of_rank.micro.empty()) ++steps_of_micro_[of_rank.micro.size()];
       }
+    }
+    for (auto& [step, all] : steps_) {
+      std::set<int> left;
+      for (const auto& [rank, of_rank] : all) left.insert(rank);
       const auto judge_set = [&, step = step, &all = all](const std::vector<int>& set, std::optional<double> divisor) {
         if (!std::any_of(set.begin(), set.end(), [&](int rank) { return left.contains(rank); })) return;
         judge_some(step, all, set, divisor);
@@ -120,6 +123,7 @@ class ScaleExaminer {
     if (batch.weighed && batch.value &&
         (batch.close(*batch.value, batch.right) || batch.close(*batch.value / divisor, batch.right)))
       return tell_scaled_inside(step, batch);
+    if (tell_short_window(step, batch, batch.used / divisor)) return;
     if (tell(step, batch, batch.used / divisor)) return;
     const bool as_it_was = !exactly && (divisor < kLeastScale || !power_of_two(divisor));
     const double used = as_it_was ? batch.used : batch.used / divisor;
@@ -146,15 +150,46 @@ class ScaleExaminer {
     return kind;
   }
 
-  // Of several heads one has the token mean; what the others weigh is the job's choice.
+  // Of several heads one has the token mean; what the others weigh is the job's choice. Where nothing says how many
+  // tokens there are, losses that differ in classes or weight are taken for heads, and those whose weights make up one,
+  // as of mixed labels, for one loss.
   static bool one_of_several_is_right(const LossBatch& batch, double divisor) {
     if (!batch.weighed || !batch.several) return false;
     const std::size_t losses = batch.ranks.begin()->second.losses_a_token();
+    bool right = false;
+    bool alike = true;
+    double all = 0;
+    std::set<std::uint64_t> classes;
     for (std::size_t n = 0; n < losses; ++n) {
       const LossBatch one = only_nth_losses(batch, n);
-      if (one.tokens > 0 && (one.close(one.used, one.right) || one.close(one.used / divisor, one.right))) return true;
+      if (one.tokens <= 0 || one.right == 0) continue;
+      right = right || one.close(one.used, one.right) || one.close(one.used / divisor, one.right);
+      all += one.used / divisor / one.right;
+      alike = alike && one.close(one.used, one.right);
+      classes.insert(classes_of(*one.ranks.begin()->second.calls.front()));
     }
-    return false;
+    if (batch.tokens_known) return right;
+    return (right && (!alike || classes.size() > 1)) || batch.close(all, 1);
+  }
+
+  static std::uint64_t classes_of(const LossCall& call) {
+    return call.logits == nullptr || call.rows == 0 ? 0 : call.logits->elements() / call.rows;
+  }
+
+  // The end of the data left fewer micro-batches to this step than it is divided by.
+  bool tell_short_window(std::int64_t step, const LossBatch& batch, double used) {
+    const auto usual = std::max_element(steps_of_micro_.begin(), steps_of_micro_.end(),
+                                        [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (usual == steps_of_micro_.end() || batch.micro >= usual->first) return false;
+    const double share = static_cast<double>(batch.micro) / static_cast<double>(usual->first);
+    if (!batch.close(used, batch.right * share) && !batch.close(used, batch.mean_of_means * share)) return false;
+    report(step, batch, used, "short window",
+           fmt::format("is divided by {} micro-batches as in most steps, though this one has {}: its tokens count for "
+                       "less",
+                       usual->first, batch.micro),
+           Status::kInconclusive, {},
+           "divide by the number of micro-batches that the step has, or by the number of its tokens");
+    return true;
   }
 
   bool tell(std::int64_t step, const LossBatch& batch, double used) {
@@ -255,6 +290,7 @@ class ScaleExaminer {
   Observations& into_;
   ScaleCount count_;
   std::map<std::int64_t, std::map<int, RankLosses>> steps_;
+  std::map<std::size_t, std::size_t> steps_of_micro_;  // how many have so many micro-batches, over all ranks
   std::set<int> ranks_;
 };
 

@@ -4,7 +4,6 @@
 #include <span>
 
 #include "checks/loss.hpp"
-#include "checks/testing/capture_job.hpp"
 #include "checks/testing/fake_rank.hpp"
 #include "checks/testing/verdicts.hpp"
 
@@ -53,47 +52,57 @@ std::vector<std::int64_t> ToyLoss::labels(const std::vector<std::int64_t>& ids, 
   return result;
 }
 
-void ToyLoss::write(const std::string& directory) const {
-  for (int rank = 0; rank < ranks; ++rank) {
-    CaptureJob job(directory, rank);
-    for (std::uint32_t micro = 0; micro < 2; ++micro) {
-      const auto ids = tokens(rank, static_cast<int>(micro));
-      const auto wanted = labels(ids, static_cast<int>(micro));
-      std::vector<float> logits;
-      for (std::size_t i = 0; i < 12 * kClasses; ++i)
-        logits.push_back(static_cast<float>(std::sin(static_cast<double>(i * (micro + 2)) + rank) * 3));
-      const TensorPlace place{.detail = tokens_apart ? R"({"reduction":"none","ignore_index":-100})"
-                                                     : R"({"reduction":"mean","ignore_index":-100})",
-                              .occurrence = micro};
-      if (!one_pass || micro == 0) job.tensor("input_ids", "model", 0, Dtype::kInt64, {2, 6}, bytes_of(ids), place);
-      std::vector<std::int64_t> mask(12, 1);
-      if (end >= 0) mask[5] = mask[11] = 0;
-      job.tensor("attention_mask", "model", 0, Dtype::kInt64, {2, 6}, bytes_of(mask), place);
-      job.tensor("logits", "cross_entropy", 0, Dtype::kFloat32, {12, kClasses}, bytes_of(logits), place);
-      job.tensor("labels", "cross_entropy", 0, Dtype::kInt64, {12}, bytes_of(wanted), place);
-      const auto [sum, count] = cross_entropy(logits, wanted);
-      const auto mean = static_cast<float>(sum / count);
-      if (tokens_apart) {
-        std::vector<float> each;
-        for (std::size_t row = 0; row < 12; ++row) {
-          const auto first = logits.begin() + static_cast<std::ptrdiff_t>(row * kClasses);
-          each.push_back(static_cast<float>(cross_entropy({first, first + kClasses}, {wanted[row]}).first));
-        }
-        job.tensor("token_loss", "cross_entropy", 0, Dtype::kFloat32, {12}, bytes_of(each), place);
-      } else {
-        job.tensor("loss", "cross_entropy", 0, Dtype::kFloat32, {}, bytes_of(std::vector<float>{mean}), place);
+void ToyLoss::write_losses(CaptureJob& job, int rank, std::int64_t step, std::uint32_t micros) const {
+  for (std::uint32_t micro = 0; micro < micros; ++micro) {
+    const auto ids = tokens(rank, static_cast<int>(micro));
+    const auto wanted = labels(ids, static_cast<int>(micro));
+    std::vector<float> logits;
+    for (std::size_t i = 0; i < 12 * kClasses; ++i)
+      logits.push_back(static_cast<float>(std::sin(static_cast<double>(i * (micro + 2)) + rank) * 3));
+    const TensorPlace place{.detail = tokens_apart ? R"({"reduction":"none","ignore_index":-100})"
+                                                   : R"({"reduction":"mean","ignore_index":-100})",
+                            .occurrence = micro};
+    if (!no_ids && (!one_pass || micro == 0))
+      job.tensor("input_ids", "model", step, Dtype::kInt64, {2, 6}, bytes_of(ids), place);
+    std::vector<std::int64_t> mask(12, 1);
+    if (end >= 0) mask[5] = mask[11] = 0;
+    job.tensor("attention_mask", "model", step, Dtype::kInt64, {2, 6}, bytes_of(mask), place);
+    job.tensor("logits", "cross_entropy", step, Dtype::kFloat32, {12, kClasses}, bytes_of(logits), place);
+    job.tensor("labels", "cross_entropy", step, Dtype::kInt64, {12}, bytes_of(wanted), place);
+    const auto [sum, count] = cross_entropy(logits, wanted);
+    const auto mean = static_cast<float>(sum / count);
+    if (tokens_apart) {
+      std::vector<float> each;
+      for (std::size_t row = 0; row < 12; ++row) {
+        const auto first = logits.begin() + static_cast<std::ptrdiff_t>(row * kClasses);
+        each.push_back(static_cast<float>(cross_entropy({first, first + kClasses}, {wanted[row]}).first));
       }
-      const double of_all = supervised(rank);
-      const auto used = static_cast<float>(token_mean ? sum / of_all : sum / count * factor);
-      job.tensor("backward.loss", "", 0, Dtype::kFloat32, {}, bytes_of(std::vector<float>{used}),
+      job.tensor("token_loss", "cross_entropy", step, Dtype::kFloat32, {12}, bytes_of(each), place);
+    } else {
+      job.tensor("loss", "cross_entropy", step, Dtype::kFloat32, {}, bytes_of(std::vector<float>{mean}), place);
+    }
+    const double of_all = supervised(rank);
+    const auto used = static_cast<float>(token_mean ? sum / of_all : sum / count * factor);
+    if (!one_backward || micro + 1 == micros)
+      job.tensor("backward.loss", "", step, Dtype::kFloat32, {}, bytes_of(std::vector<float>{used}),
                  {.detail = weighted ? R"({"weighted":true})"
                             : hooked ? R"({"hooked":true})"
                                      : "",
                   .occurrence = micro});
-      if (micro >= weights.size() || weights[micro].empty()) continue;
-      std::vector<std::uint64_t> shape;
-      if (weights[micro].size() > 1) shape.push_back(weights[micro].size());
-      job.tensor("loss.grad", "cross_entropy", 0, Dtype::kFloat32, shape, bytes_of(weights[micro]), place);
+    if (micro >= weights.size() || weights[micro].empty()) continue;
+    std::vector<std::uint64_t> shape;
+    if (weights[micro].size() > 1) shape.push_back(weights[micro].size());
+    job.tensor("loss.grad", "cross_entropy", step, Dtype::kFloat32, shape, bytes_of(weights[micro]), place);
+  }
+}
+
+void ToyLoss::write(const std::string& directory) const {
+  for (int rank = 0; rank < ranks; ++rank) {
+    CaptureJob job(directory, rank);
+    write_losses(job, rank, 0, 2);
+    if (short_last) {
+      write_losses(job, rank, 1, 2);
+      write_losses(job, rank, 2, 1);
     }
     if (evaluates) {
       const TensorPlace place{.detail = R"({"reduction":"mean","ignore_index":-100,"requires_grad":false})",

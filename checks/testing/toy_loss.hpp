@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "checks/testing/capture_job.hpp"
 #include "checks/verdict.hpp"
 
 namespace plumbline::checks::testing {
@@ -29,6 +30,9 @@ struct ToyLoss {
   std::vector<std::vector<float>> weights{};  // of a micro-batch: what backward() gives its loss; empty: not captured
   bool tokens_apart = false;                  // the function gives a loss for each token
   bool hooked = false;                        // what backward() was called on has a hook
+  bool no_ids = false;                        // no token ids were captured
+  bool one_backward = false;                  // of the sum of both losses: they are one micro-batch
+  bool short_last = false;                    // two steps more, the last of one micro-batch
 
   void write(const std::string& directory) const;
   // By the check, of a run with nothing else.
@@ -36,6 +40,7 @@ struct ToyLoss {
   std::string title() const;  // of its first finding, else the reason
 
  private:
+  void write_losses(CaptureJob& job, int rank, std::int64_t step, std::uint32_t micros) const;
   std::vector<std::int64_t> tokens(int rank, int micro) const;
   std::vector<std::int64_t> labels(const std::vector<std::int64_t>& ids, int micro) const;
   double supervised(int rank) const;

@@ -202,6 +202,12 @@ def third(step):
     (cross_entropy(logits, labels) / 3 + 0.1 * logits.square().mean()).backward()
 
 
+def twice_and_another_objective(step):
+    ids, labels = step.batch(even=True)
+    logits = step.logits(ids)
+    (2 * cross_entropy(logits, labels) + F.mse_loss(logits, torch.ones_like(logits))).backward()
+
+
 @dataclass
 class Loss:
     name: str
@@ -236,6 +242,8 @@ LOSSES = [
     Loss("mean of the rows' means", row_means, "is a mean of the means of rows or documents", "inconclusive"),
     Loss("token mean, doubled by a hook", scaled_on_its_way,
          "but the gradient that its cross-entropy is given is 2 x as large", "inconclusive"),
+    Loss("twice the token mean, and another objective as large", twice_and_another_objective,
+         "multiplied by the number of ranks", "inconclusive"),
     Loss("a third of the token mean, and another term", third, "is 0.3333 x the mean over the supervised tokens", "inconclusive"),
 ]  # fmt: skip
 
