@@ -97,7 +97,7 @@ class Explainer {
     without.supposition.bias_correction = false;
     if (!fits(without)) return std::nullopt;
     return Explanation{"no bias correction", "was updated without bias correction",
-                       "switch bias correction on, or say so if it is meant"};
+                       "switch bias correction on, or say so if it is meant", true};
   }
 
   bool corrects_bias() const {
@@ -133,7 +133,7 @@ class Explainer {
       return Explanation{
           "weight decay",
           fmt::format("was updated without weight decay; its group says {:g}", data_.settings.weight_decay),
-          "look at how the optimizer reads the group's weight_decay"};
+          "look at how the optimizer reads the group's weight_decay", true};
     }
     if (data_.settings.lr == 0 || !state_agrees()) return std::nullopt;
     const auto at = [&](double decay) {
@@ -150,7 +150,7 @@ class Explainer {
     return Explanation{"weight decay",
                        fmt::format("was updated with weight decay {:.3g}; its group says {:g}", interval.middle(),
                                    data_.settings.weight_decay),
-                       "look at which group this parameter belongs to"};
+                       "look at which group this parameter belongs to", true};
   }
 
   std::optional<Explanation> other_coupling() const {
@@ -161,7 +161,7 @@ class Explainer {
     return Explanation{"weight decay kind",
                        data_.settings.decoupled ? "was updated with weight decay in the gradient rather than decoupled"
                                                 : "was updated with decoupled weight decay rather than in the gradient",
-                       "look at which of Adam and AdamW this optimizer means to be"};
+                       "look at which of Adam and AdamW this optimizer means to be", true};
   }
 
   std::optional<Explanation> other_rate() const {
@@ -190,7 +190,7 @@ class Explainer {
                            std::max(interval.low / lr, interval.high / lr), true};
       words += fmt::format(" ({} x)", factor_text(plain_value(ratio)));
     }
-    return Explanation{"learning rate", words, "look at where the optimizer takes its learning rate from"};
+    return Explanation{"learning rate", words, "look at where the optimizer takes its learning rate from", true};
   }
 
   std::optional<Explanation> other_factor() const {
@@ -216,7 +216,7 @@ class Explainer {
     return Explanation{"gradient factor",
                        fmt::format("was updated by {} x the gradient that the step was given",
                                    factor_text(other.supposition.gradient_factor)),
-                       "look for what scales gradients inside of the step: a loss scaler, clipping, a hook"};
+                       "look for what scales gradients inside of the step: a loss scaler, clipping, a hook", true};
   }
 
   std::optional<Explanation> previous_gradient() const {

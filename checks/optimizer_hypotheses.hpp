@@ -27,6 +27,7 @@ struct Explanation {
   std::string kind;   // findings of one kind are one
   std::string words;  // a clause whose subject is the parameter
   std::string next;
+  bool of_formula = false;  // an optimizer of the same name may be meant to update so
 };
 
 std::optional<Explanation> explain(const ParameterData& data, const ParameterOutcome& outcome,

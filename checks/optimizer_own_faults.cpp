@@ -34,6 +34,7 @@ SelfTest self_test(const ParameterContext& context, const CapturedParameter& par
   SelfTest result;
   std::size_t first = 0;
   ParameterData spoilt = around(*data, place, first);
+  evaluate_as_set(spoilt);
   Hypothesis off(spoilt);
   off.settings.lr *= is_narrow(data->before.dtype()) ? 2 : 1.01;
   result.rate = !evaluate(spoilt, off).agrees();

@@ -174,7 +174,7 @@ class Examiner {
     exam_.recomputed = true;
     exam_.bytes = data->bytes();
     counters(*data);
-    exam_.outcome = evaluate(*data, Hypothesis(*data));
+    exam_.outcome = evaluate_as_set(*data);
     if (!data->readable()) {
       exam_.recomputed = false;
       exam_.outcome = {};
@@ -236,14 +236,18 @@ class Examiner {
     }
     other_counters(data, hypotheses);
     const auto explanation = explain(data, exam_.outcome, hypotheses);
-    if (explanation) {
-      observe(explanation->kind, explanation->words, {deviation_text(data)}, explanation->next);
-      return;
-    }
     // Of a class whose formula is only supposed by its name, a deviation may be the formula's.
-    const Status status = step_.of_torch() ? Status::kFail : Status::kInconclusive;
-    observe("deviation", "is not what gradient, state and settings give", {deviation_text(data)},
-            "compare with the formula of the optimizer in use", status);
+    const bool may_be_meant = !step_.of_torch() && (!explanation || explanation->of_formula);
+    const Status status = may_be_meant ? Status::kInconclusive : Status::kFail;
+    std::vector<std::string> details = {deviation_text(data)};
+    if (may_be_meant)
+      details.push_back(fmt::format("{} of {} may have a formula of its own", step_.class_name, step_.module));
+    if (explanation) {
+      observe(explanation->kind, explanation->words, std::move(details), explanation->next, status);
+    } else {
+      observe("deviation", "is not what gradient, state and settings give", std::move(details),
+              "compare with the formula of the optimizer in use", status);
+    }
   }
 
   void other_counters(const ParameterData& data, HypothesisContext& into) const {

@@ -250,4 +250,15 @@ ParameterOutcome evaluate(const ParameterData& data, const Hypothesis& hypothesi
   return outcome;
 }
 
+ParameterOutcome evaluate_as_set(ParameterData& data) {
+  ParameterOutcome as_set = evaluate(data, Hypothesis(data));
+  if (as_set.agrees() || data.settings.coefficients_on_device) return as_set;
+  Hypothesis on_device(data);
+  on_device.settings.coefficients_on_device = true;
+  ParameterOutcome outcome = evaluate(data, on_device);
+  if (!outcome.agrees()) return as_set;
+  data.settings.coefficients_on_device = true;
+  return outcome;
+}
+
 }  // namespace plumbline::checks

@@ -56,6 +56,10 @@ struct Hypothesis {
 
 ParameterOutcome evaluate(const ParameterData& data, const Hypothesis& hypothesis);
 
+// As the settings say. No setting says that a step is compiled, or that betas are tensors: where coefficients that are
+// made on the device explain what the settings do not, `data` has these from then on.
+ParameterOutcome evaluate_as_set(ParameterData& data);
+
 // Calls `visit` with inputs and predictions of each chunk, and where it begins.
 using ChunkVisit = std::function<void(const RuleInputs&, const Predicted&, std::size_t first)>;
 void predict(const ParameterData& data, const Hypothesis& hypothesis, const ChunkVisit& visit);

@@ -81,6 +81,21 @@ TEST(OptimizerTest, BiasCorrectionOfAnotherStep) {
   expect_title({.corrects_bias = false}, "step 0, rank 0: layer.weight was updated without bias correction");
 }
 
+TEST(OptimizerTest, AClassOfTheJobsOwnMayHaveAnotherFormula) {
+  const ToyTraining plain{.module = "train", .corrects_bias = false};
+  EXPECT_EQ(verdict_of(plain).status, Status::kInconclusive);
+  expect_title(plain, "step 0, rank 0: layer.weight was updated without bias correction");
+  EXPECT_EQ(verdict_of({.module = "train", .correction_offset = 1, .fault_from = 1}).status, Status::kFail);
+}
+
+TEST(OptimizerTest, BetasThatAreTensorsGiveCoefficientsOfTheirPrecision) {
+  const double beta1 = 0.9F;
+  const double beta2 = 0.99F;
+  ToyTraining toy{.beta1 = beta1, .beta2 = beta2};
+  toy.in_float32 = true;
+  EXPECT_EQ(verdict_of(toy).status, Status::kPass) << said(verdict_of(toy));
+}
+
 TEST(OptimizerTest, WeightDecayThatIsNotTheGroups) {
   expect_title({.weight_decay_used = 0},
                "step 0, rank 0: layer.weight was updated without weight decay; its group says 0.1");

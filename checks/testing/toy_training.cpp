@@ -59,8 +59,12 @@ void ToyTraining::update(int step, ToyParameter& p) const {
     p.counter += 1;
     const double t = p.counter + (faulty ? correction_offset : 0);
     const bool corrects = !faulty || corrects_bias;
-    const double correction1 = corrects ? 1 - std::pow(beta1, t) : 1;
-    const double correction2 = corrects ? 1 - std::pow(beta2, t) : 1;
+    const auto correction = [&](double beta) {
+      if (!corrects) return 1.0;
+      return in_float32 ? 1 - std::pow(static_cast<float>(beta), static_cast<float>(t)) : 1 - std::pow(beta, t);
+    };
+    const double correction1 = correction(beta1);
+    const double correction2 = correction(beta2);
     for (std::size_t i = 0; i < p.values.size(); ++i) {
       const float g = p.grad[i] * static_cast<float>(faulty ? gradient_factor : 1);
       p.values[i] *= static_cast<float>(1 - rate * decay);
@@ -83,7 +87,7 @@ void ToyTraining::write(const std::string& directory) const {
       job.step_note(step - from, "AdamW",
                     {fmt::format(R"({{"settings":{{"lr":{},"weight_decay":{},"betas":[{},{}],"eps":{}}},"params":[]}})",
                                  lr, weight_decay, beta1, beta2, eps)},
-                    "torch.optim.adamw", batch_ranks);
+                    module, batch_ranks);
     for (ToyParameter& parameter : model) {
       parameter.grad = drawn(random, parameter.values.size(), 0.1);
       before_step(step, parameter);

@@ -37,6 +37,9 @@ struct ToyTraining {
   std::vector<std::int32_t> batch_ranks{};  // likewise
   double lr = 1e-3, weight_decay = 0.1, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
 
+  std::string module = "torch.optim.adamw";
+  bool in_float32 = false;  // bias corrections are made so, as where a step is compiled or betas are tensors
+
   // Faults: what the update uses, where it differs from what the group says.
   double lr_used = 0;             // 0: lr
   double weight_decay_used = -1;  // below 0: weight_decay

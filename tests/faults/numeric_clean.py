@@ -209,6 +209,7 @@ CLEAN = [
     Entry("Adam, amsgrad", Case(O.Adam, amsgrad=True)),
     Entry("AdamW, fused", Case(fused=True)),
     Entry("AdamW, foreach", Case(foreach=True)),
+    Entry("Adam, settings that are tensors", Case(O.Adam, lr=torch.tensor(1e-2), betas=(torch.tensor(0.9), torch.tensor(0.99)))),
     Entry("SGD, Nesterov", Case(O.SGD, momentum=0.9, nesterov=True)),
     Entry("Adagrad", Case(O.Adagrad)),
     Entry("RMSprop, centered", Case(O.RMSprop, centered=True, momentum=0.9)),
