@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "checks/gradient_trails.hpp"
 #include "checks/observations.hpp"
@@ -220,11 +221,31 @@ class ReplicaCheck {
       for (std::string& sentence : reduced_.missing(set.ranks, pair.step_a->step, pair.a->grad->elements()))
         details.push_back(std::move(sentence));
     }
+    const std::optional<std::int64_t> again = agree_again(set, pair);
+    if (again)
+      details.push_back(fmt::format(
+          "they agree again before step {}: as where the ranks' models are averaged every few steps", *again));
     report(set, pair, "gradient", "has other gradients on its replicas: no collective made them equal before the step",
            details,
            "look for the all_reduce of this gradient: a skipped hook, no_sync in the last micro-batch, a "
            "parameter outside of the wrapper",
-           messages);
+           again ? Status::kInconclusive : status_of(set, messages));
+  }
+
+  // The first step that two replicas begin alike after one that left them apart.
+  std::optional<std::int64_t> agree_again(const ReplicaSet& set, const Pair& pair) {
+    if (compare(loader_, pair.a->param.after, pair.b->param.after) != Likeness::kDifferent) return std::nullopt;
+    for (auto at = by_place_.upper_bound({set.ordinal, pair.step_a->step}); at != by_place_.end(); ++at) {
+      if (at->first.first != set.ordinal) break;
+      const auto a = at->second.find(pair.rank_a);
+      const auto b = at->second.find(pair.rank_b);
+      if (a == at->second.end() || b == at->second.end()) continue;
+      const CapturedParameter* pa = a->second->find(set.name);
+      const CapturedParameter* pb = b->second->find(set.name);
+      if (pa == nullptr || pb == nullptr) continue;
+      if (compare(loader_, pa->param.before, pb->param.before) == Likeness::kEqual) return at->first.second;
+    }
+    return std::nullopt;
   }
 
   // Null: it was not clipped.
@@ -257,9 +278,14 @@ class ReplicaCheck {
 
   void report(const ReplicaSet& set, const Pair& pair, std::string kind, std::string words,
               std::vector<std::string> details, std::string next, bool messages) {
+    report(set, pair, std::move(kind), std::move(words), std::move(details), std::move(next), status_of(set, messages));
+  }
+
+  void report(const ReplicaSet& set, const Pair& pair, std::string kind, std::string words,
+              std::vector<std::string> details, std::string next, Status status) {
     Observation one;
     one.kind = std::move(kind);
-    one.status = status_of(set, messages);
+    one.status = status;
     one.ranks = set.ranks;
     one.step = pair.step_a->step;
     one.tensor = set.name;

@@ -67,6 +67,19 @@ TEST(ReplicasTest, GradientsThatNobodySummed) {
       << said(verdict);
 }
 
+TEST(ReplicasTest, ModelsThatAreAveragedEveryFewSteps) {
+  std::vector<ToyTraining> ranks{{.rank = 0, .replicas = {0, 1}}, {.rank = 1, .replicas = {0, 1}}};
+  for (ToyTraining& toy : ranks) {
+    toy.before_step = [rank = toy.rank](int step, ToyParameter& p) {
+      if (step == 2) p.grad[3] += 0.01F * static_cast<float>(rank);
+      if (step == 3) std::fill(p.values.begin(), p.values.end(), 0.5F);
+    };
+  }
+  const Verdict verdict = verdict_of(ranks);
+  EXPECT_EQ(verdict.status, Status::kInconclusive) << said(verdict);
+  EXPECT_NE(said(verdict).find("they agree again before step 3"), std::string::npos) << said(verdict);
+}
+
 TEST(ReplicasTest, ModelsThatBeganApart) {
   const Verdict verdict = verdict_of({{.rank = 0, .seed = 1, .replicas = {0, 1}, .lr = 1e-3, .weight_decay = 0},
                                       {.rank = 1, .seed = 2, .replicas = {0, 1}, .lr = 1e-3, .weight_decay = 0}});
