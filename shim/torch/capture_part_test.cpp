@@ -36,7 +36,7 @@ class AdapterCapturePart : public ::testing::Test {
     host_.captures.clear();
     RememberedPart remembered(part);
     remembered.look(false);
-    capture_output(of, remembered, 2, 4, changed, apart);
+    capture_output(of, remembered, 2, 4, {.changed = changed, .apart = apart});
     return host_.captures.empty() ? KeptCapture{} : host_.captures.front();
   }
   void SetUp() override { host_.wish = {0, 16, true, false}; }

@@ -70,6 +70,17 @@ TEST_F(AdapterRememberedPart, EmptyBlocksAreNotUntouched) {
   EXPECT_EQ(alive.untouched(), (std::vector<std::size_t>{0, 2}));
 }
 
+TEST_F(AdapterRememberedPart, PartsOfWhichElementsLieInOnePlaceOverlap) {
+  const auto part_of = [](const at::Tensor& tensor) {
+    return RememberedPart(CollectivePart{{tensor}, {static_cast<std::uint64_t>(tensor.numel())}});
+  };
+  const RememberedPart part = looked_at(false);
+  EXPECT_TRUE(part.overlaps(part_of(tensor_.narrow(0, 299, 1))));
+  EXPECT_FALSE(part_of(tensor_.narrow(0, 0, 100)).overlaps(part_of(tensor_.narrow(0, 100, 100))));
+  EXPECT_FALSE(part.overlaps(part_of(tensor_.clone())));
+  EXPECT_FALSE(part_of(tensor_).overlaps(part_of(tensor_.narrow(0, 0, 100)))) << "a view that is gone";
+}
+
 TEST_F(AdapterRememberedPart, TensorsAreNotKeptAlive) {
   const RememberedPart part = looked_at(true);
   EXPECT_EQ(tensor_.use_count(), 1U);
