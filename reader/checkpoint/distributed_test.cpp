@@ -25,7 +25,10 @@ class DistributedTest : public ::testing::Test {
     return {"model.w", {row, 0}, file, at, length};
   }
   Checkpoint open(const Parts& parts, int rows = 2, int columns = 3) {
-    const std::string metadata = testing::distributed_metadata({{"model.w", {"model", "w"}, {rows, columns}}}, parts);
+    return open_with({{"model.w", {"model", "w"}, {rows, columns}}}, parts);
+  }
+  Checkpoint open_with(const std::vector<testing::StoredTensor>& tensors, const Parts& parts) {
+    const std::string metadata = testing::distributed_metadata(tensors, parts);
     testing::write_file(directory_ / ".metadata", std::string_view(metadata));
     Result<Checkpoint> checkpoint = open_checkpoint(directory_.path());
     EXPECT_TRUE(checkpoint.ok()) << checkpoint.status().message();
@@ -84,8 +87,28 @@ TEST_F(DistributedTest, PartsThatDoNotFit) {
             std::string::npos);
 }
 
+// A hundred names for the same bytes: together they are no more than the files.
+TEST_F(DistributedTest, WhatIsPutTogetherIsNoMoreThanTheFiles) {
+  std::vector<testing::StoredTensor> tensors;
+  Parts parts;
+  for (int i = 0; i < 100; ++i) {
+    const std::string name = "w" + std::to_string(i);
+    tensors.push_back({name, {"model", name}, {2, 3}});
+    for (StoredPart one : both()) {
+      one.tensor = name;
+      parts.push_back(std::move(one));
+    }
+  }
+  const Checkpoint checkpoint = open_with(tensors, parts);
+  const auto on_disk = static_cast<std::uint64_t>(length_[0] + length_[1]);
+  EXPECT_LE(checkpoint.total_bytes(), on_disk);
+  EXPECT_EQ(checkpoint.tensors.size(), on_disk / 24);
+  EXPECT_NE(checkpoint.problems.at(0).sentence.find("larger than all files"), std::string::npos);
+}
+
 TEST_F(DistributedTest, OtherFilesAreNotFollowedOrTakenForOne) {
-  EXPECT_NE(complaint({part(0, "../__0_0.distcp", 0, 9)}).find("no file of the checkpoint"), std::string::npos);
+  for (const std::string& name : {std::string("../__0_0.distcp"), std::string("__0_0.distcp\0.x", 15), std::string()})
+    EXPECT_NE(complaint({part(0, name, 0, length_[0])}).find("no file of the checkpoint"), std::string::npos) << name;
   testing::write_file(directory_ / ".metadata", std::string_view("\x80\x04N."));
   const auto checkpoint = open_checkpoint(directory_.path());
   ASSERT_TRUE(checkpoint.ok());

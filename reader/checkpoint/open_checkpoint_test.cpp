@@ -109,6 +109,22 @@ TEST_F(OpenCheckpointTest, AnIndexThatLeadsOutOfTheDirectoryIsNotFollowed) {
   EXPECT_NE(only_problem().sentence.find("no file beside it"), std::string::npos);
 }
 
+TEST_F(OpenCheckpointTest, AnIndexWhoseNamesEndEarlyIsNotFollowed) {
+  shard("model-1.safetensors", {tensor("a", {4}, 1)});
+  index(R"("a":"model-1.safetensors\u0000.x")", 16);
+  EXPECT_EQ(open().problems.front().kind, ProblemKind::kDamagedFile);
+  EXPECT_NE(open().problems.front().sentence.find("no file beside it"), std::string::npos);
+}
+
+// What unpacks to any size: nothing that loads a checkpoint unpacks it.
+TEST_F(OpenCheckpointTest, PackedSettingsAreRefused) {
+  text("config.json", "\x1f\x8b\x08 and so on");
+  EXPECT_NE(only_problem().sentence.find("config.json is packed with gzip"), std::string::npos);
+  index("", 0);
+  text("model.safetensors.index.json", "\x1f\x8b\x08 and so on");
+  EXPECT_NE(open().problems.front().sentence.find("index.json is packed with gzip"), std::string::npos);
+}
+
 TEST_F(OpenCheckpointTest, ATrainersDirectoryHasWeightsStatesAndSettings) {
   shard("model.safetensors", {tensor("a", {4}, 1)});
   testing::write_torch_file(directory_ / "optimizer.pt", dict({{"state", dict({{0, dict({{"step", 3}})}})}}));
