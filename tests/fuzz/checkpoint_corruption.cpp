@@ -102,7 +102,8 @@ void write_seeds(const std::string& directory, const std::vector<std::pair<std::
   constexpr std::size_t kMostBytes = 8192;  // larger ones hold a fuzzer up
   auto directories = plumbline::fuzz::checkpoint_directories();
   for (auto& hostile : plumbline::fuzz::hostile_directories("/outside")) directories.push_back(std::move(hostile));
-  for (const auto& [name, contents] : single) testing::write_file(directory + "/" + name, std::string_view(contents));
+  for (const auto& [name, contents] : single)
+    testing::write_file(fs::path(directory) / name, std::string_view(contents));
   for (std::size_t i = 0; i < directories.size(); ++i) {
     const std::string one = plumbline::fuzz::packed(directories[i].files);
     if (one.size() <= kMostBytes)

@@ -163,7 +163,8 @@ void write_directory(const std::string& directory, const Files& files) {
   std::filesystem::remove_all(directory, ignored);
   std::filesystem::create_directories(directory, ignored);
   for (const auto& [name, contents] : files) {
-    write_input(directory + "/" + name, reinterpret_cast<const std::uint8_t*>(contents.data()), contents.size());
+    const std::string path = std::filesystem::path(directory) / name;
+    write_input(path, reinterpret_cast<const std::uint8_t*>(contents.data()), contents.size());
   }
 }
 
