@@ -69,9 +69,10 @@ std::string verdicts_text(const std::vector<Verdict>& verdicts, const Style& sty
     if (verdict.status == Status::kPass) label = style.green("ok") + "    ";
     if (verdict.status == Status::kInconclusive) label = style.yellow("OPEN") + "  ";
     if (verdict.status == Status::kNotEvaluated) label = "-     ";
-    const std::string words = verdict.check + ": " + printable(verdict.reason);
-    text += label + wrapped(std::string(kBulletIndent, ' ') + words, kBulletIndent).substr(kBulletIndent);
-    text += '\n';
+    std::string words(kBulletIndent, ' ');
+    words += verdict.check + ": " + printable(verdict.reason);
+    text += label;
+    text += wrapped(words, kBulletIndent).substr(kBulletIndent) + '\n';
     // What is not covered has a section of its own.
     if (verdict.check == "coverage") continue;
     for (const std::string& unknown : verdict.unknown) text += bullet("not known: " + unknown);
