@@ -50,6 +50,17 @@ std::optional<int> shift_of(const TokenRows& tokens, const Rows& rows) {
   return found;
 }
 
+// Whether they are the next ones of other token ids of the same pass: a decoder's, where an encoder reads too, or those
+// that a further head begins with.
+bool follow_other_tokens(CaptureLoader& loader, const reader::RunCaptures& captures, const LossCall& call,
+                         const Rows& rows) {
+  for (const Capture* ids : captures.select("input_ids", call.step, {}, call.rank)) {
+    const auto tokens = ids->occurrence == call.loss->occurrence ? token_rows(loader, ids, nullptr) : std::nullopt;
+    if (tokens && tokens->batch * rows.length == call.rows && shift_of(*tokens, rows) == 1) return true;
+  }
+  return false;
+}
+
 void report(const LossCall& call, std::string kind, std::string words, std::vector<std::string> details,
             std::string next, Status status, Observations& into) {
   Observation one;
@@ -135,6 +146,7 @@ std::size_t examine_labels(const Subject& subject, CaptureLoader& loader, const 
     const std::optional<int> shift = shift_of(*tokens, rows);
     if (!shift) continue;
     ++examined;
+    if (*shift != 1 && follow_other_tokens(loader, captures, call, rows)) continue;
     examine_shift(call, *shift, into);
     if (*shift == 1 && !tokens->mask.empty()) count_ends(*tokens, rows, call, ends[call.rank]);
   }

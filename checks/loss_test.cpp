@@ -108,6 +108,11 @@ TEST(LossTest, LabelsThatAreNotShiftedOrTwice) {
   EXPECT_EQ(title_of({.shift = 2}), "step 0, rank 0: labels are 2 places ahead of the tokens: they were shifted twice");
 }
 
+TEST(LossTest, LabelsThatADecoderReadsBesidesAnEncoder) {
+  EXPECT_EQ(verdict_of({.shift = 0}).status, Status::kFail);
+  EXPECT_EQ(verdict_of({.shift = 0, .decoder = true}).status, Status::kPass);
+}
+
 TEST(LossTest, AnEndOfSequenceThatIsMaskedAsPadding) {
   EXPECT_EQ(title_of({.end = 2}),
             "step 0, rank 0: labels never hold token 2, which pads and also ends a row: its end is "

@@ -64,6 +64,11 @@ void ToyLoss::write_losses(CaptureJob& job, int rank, std::int64_t step, std::ui
                             .occurrence = micro};
     if (!no_ids && (!one_pass || micro == 0))
       job.tensor("input_ids", "model", step, Dtype::kInt64, {2, 6}, bytes_of(ids), place);
+    if (decoder) {
+      std::vector<std::int64_t> read(12, 0);
+      for (std::size_t i = 1; i < 12; ++i) read[i] = i == 6 ? 0 : wanted[i - 1];
+      job.tensor("input_ids", "model.decoder", step, Dtype::kInt64, {2, 6}, bytes_of(read), place);
+    }
     std::vector<std::int64_t> mask(12, 1);
     if (end >= 0) mask[5] = mask[11] = 0;
     job.tensor("attention_mask", "model", step, Dtype::kInt64, {2, 6}, bytes_of(mask), place);

@@ -31,6 +31,7 @@ struct ToyLoss {
   bool tokens_apart = false;                  // the function gives a loss for each token
   bool hooked = false;                        // what backward() was called on has a hook
   bool no_ids = false;                        // no token ids were captured
+  bool decoder = false;                       // it reads the labels, each a place later
   bool one_backward = false;                  // of the sum of both losses: they are one micro-batch
   bool short_last = false;                    // two steps more, the last of one micro-batch
 
