@@ -38,7 +38,9 @@ class DataCheck {
     labels_.report(observations_);
     ends_.report(observations_);
     verdict.findings = observations_.findings(subject_);
-    if (const auto remark = labels_.remark()) verdict.unknown.push_back(*remark);
+    for (const auto& remark : {labels_.remark(), ends_.remark()}) {
+      if (remark) verdict.unknown.push_back(*remark);
+    }
     if (labels_.rows() == 0) verdict.unknown.emplace_back("whether every row has a label: no labels fit the token ids");
     conclude(verdict);
     return verdict;

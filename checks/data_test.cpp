@@ -113,6 +113,21 @@ TEST(DataTest, DocumentsOfAPackedRowAreLookedAtOneByOne) {
   EXPECT_NE(verdict_of({packed}).reason.find("twice in all 2 rows"), std::string::npos) << verdict_of({packed}).reason;
 }
 
+TEST(DataTest, LabelsOverTheBoundaryOfDocumentsAreARemark) {
+  RowPass packed{.ids = {1, 7, 8, 2, 1, 6, 9, 2},
+                 .positions = {0, 1, 2, 3, 0, 1, 2, 3},
+                 .labels = {7, 8, 2, 1, 6, 9, 2, -100},
+                 .detail = kSettings};
+  const Verdict crossed = verdict_of({packed});
+  EXPECT_EQ(crossed.status, Status::kPass);
+  ASSERT_EQ(crossed.unknown.size(), 1u);
+  EXPECT_EQ(crossed.unknown[0],
+            "whether the first token of 1 of 1 documents is meant to be learned from the end of the one before it in "
+            "their row");
+  packed.labels[3] = -100;
+  EXPECT_TRUE(verdict_of({packed}).unknown.empty());
+}
+
 TEST(DataTest, NoLabelAnywhereFails) {
   std::vector<RowPass> passes = right();
   for (RowPass& pass : passes) pass.labels = Ids(8, -100);

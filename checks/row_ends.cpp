@@ -54,7 +54,24 @@ void RowEnds::count(CaptureLoader& loader, const Capture& labels, const TokenRow
     if ((*learned)[i]) learned_.insert(rows.ids[i]);
     if (!rows.mask.empty() && rows.mask[i] == 0) padding_.insert(rows.ids[i]);
   }
-  for (const Document& document : documents_of(rows)) count_runs(rows, *learned, document, document.end < rows.length);
+  const Document* before = nullptr;
+  const std::vector<Document> documents = documents_of(rows);
+  for (const Document& document : documents) {
+    count_runs(rows, *learned, document, document.end < rows.length);
+    if (before != nullptr && before->row == document.row && before->end == document.begin) {
+      ++followers_;
+      crossed_ += (*learned)[document.row * rows.length + document.begin] ? 1 : 0;
+    }
+    before = &document;
+  }
+}
+
+std::optional<std::string> RowEnds::remark() const {
+  if (crossed_ == 0) return std::nullopt;
+  return fmt::format(
+      "whether the first token of {} of {} documents is meant to be learned from the end of the one before it in their "
+      "row",
+      crossed_, followers_);
 }
 
 void RowEnds::count_runs(const TokenRows& rows, const std::vector<bool>& learned, const Document& document,

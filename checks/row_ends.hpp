@@ -7,7 +7,9 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "checks/observations.hpp"
@@ -23,6 +25,8 @@ class RowEnds {
   void count(CaptureLoader& loader, const Capture& labels, const TokenRows& rows);
   // A failure where the settings call the token an end; else left open, where documents end with it.
   void report(Observations& into) const;
+  // Where documents are learned over their boundaries.
+  std::optional<std::string> remark() const;
 
  private:
   struct Uses {
@@ -38,6 +42,8 @@ class RowEnds {
   std::set<double> learned_;            // tokens that have a label somewhere
   std::set<double> padding_;
   std::size_t runs_ = 0;
+  std::size_t followers_ = 0;  // documents that another one precedes in their row …
+  std::size_t crossed_ = 0;    // … with a label for their first token
   const Capture* first_ = nullptr;
 };
 
