@@ -16,6 +16,8 @@
 
 #include <cstring>
 #include <exception>
+#include <functional>
+#include <numeric>
 
 #include "recorder/dtype_size.hpp"
 #include "shim/torch/dtype.hpp"
@@ -63,19 +65,17 @@ TensorElements::TensorElements(const at::Tensor& tensor, Interval interval) : te
   dtype_ = dtype_of(tensor.scalar_type());
   size_ = recorder::size_of(dtype_);
   if (size_ == 0 || size_ != tensor.itemsize()) return;
-  count_ = 1;
   for (std::int64_t i = 0; i < tensor.dim(); ++i) {
     shape_.push_back(static_cast<std::uint64_t>(tensor.size(i)));
     strides_.push_back(static_cast<std::uint64_t>(tensor.stride(i)));
-    count_ *= shape_.back();
   }
   if (interval.count >= 0) {
-    if (tensor.dim() != 1 || interval.first < 0 || interval.first > tensor.size(0)) return;
+    if (tensor.dim() == 0 || interval.first < 0 || interval.first > tensor.size(0)) return;
     if (interval.count > tensor.size(0) - interval.first) return;
     offset_ = interval.first * tensor.stride(0);
-    count_ = static_cast<std::uint64_t>(interval.count);
-    shape_[0] = count_;
+    shape_[0] = static_cast<std::uint64_t>(interval.count);
   }
+  count_ = std::accumulate(shape_.begin(), shape_.end(), std::uint64_t{1}, std::multiplies<>());
   readable_ = count_ == 0 || in_storage();
 }
 

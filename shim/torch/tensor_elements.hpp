@@ -13,7 +13,7 @@
 
 namespace plumbline::shim::adapter {
 
-// A stretch of a one-dimensional tensor; count < 0: the whole tensor, of any shape.
+// Rows of the first dimension; count < 0: the whole tensor.
 struct Interval {
   std::int64_t first = 0;
   std::int64_t count = -1;

@@ -106,6 +106,20 @@ TEST(AdapterTensorElements, IntervalsOfARow) {
   EXPECT_TRUE(TensorElements(row, {20, 0}).readable());
 }
 
+TEST(AdapterTensorElements, SomeRowsOfAMatrix) {
+  const at::Tensor matrix = counted({6, 4});
+  for (const at::Tensor& tensor : {matrix, matrix.slice(1, 0, 4, 2), counted({4, 6}).t()}) {
+    TensorElements elements(tensor, {2, 3});
+    ASSERT_TRUE(elements.readable());
+    EXPECT_EQ(elements.shape(), (std::vector<std::uint64_t>{3, static_cast<std::uint64_t>(tensor.size(1))}));
+    EXPECT_EQ(all_of(elements), bytes_of(tensor.narrow(0, 2, 3)));
+    EXPECT_EQ(gathered(elements), bytes_of(tensor.narrow(0, 2, 3)));
+  }
+  TensorElements none(matrix, {6, 0});
+  EXPECT_TRUE(none.readable());
+  EXPECT_EQ(none.count(), 0U);
+}
+
 TEST(AdapterTensorElements, IntervalsThatAreNoneAreRefused) {
   const at::Tensor row = counted({20});
   constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
@@ -113,6 +127,7 @@ TEST(AdapterTensorElements, IntervalsThatAreNoneAreRefused) {
        {Interval{16, 5}, Interval{-1, 5}, Interval{21, 0}, Interval{kMost, 1}, Interval{1, kMost}})
     EXPECT_FALSE(TensorElements(row, interval).readable()) << interval.first << "+" << interval.count;
   EXPECT_FALSE(TensorElements(counted({4, 5}), {0, 5}).readable());
+  EXPECT_FALSE(TensorElements(counted({}), {0, 1}).readable());
 }
 
 TEST(AdapterTensorElements, WithoutElementsInReachNothingIsRead) {

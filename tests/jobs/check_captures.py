@@ -108,6 +108,14 @@ class Comparison:
                 covered = sum(size_of(block_shape) for _, block_shape in blocks)
                 self.expect(covered == size_of(shape), f"{place}: {covered} of {size_of(shape)} elements")
 
+    def compare_blocks(self):
+        """A rank's gradients are those of its own parameters."""
+        blocks = {(c["probe"], c["rank"], c["step"], c["name"]): (c["offset"], c["shape"]) for c in self.of_tensors()}
+        for (probe, *place), block in blocks.items():
+            parameter = blocks.get(("param.before", *place))
+            if probe == "grad":
+                self.expect(block == parameter, f"gradient of {place}: block {block}, the parameter's is {parameter}")
+
     def compare_replicas(self):
         for capture in self.of_tensors():
             replicas = capture["replicas"]
@@ -168,6 +176,7 @@ def check(options, kind, folder):
         comparison.expect(found == losses, f"losses differ at level {level}")
         comparison.compare_elements()
         comparison.compare_coverage(steps)
+        comparison.compare_blocks()
         comparison.compare_replicas()
         comparison.compare_notes(steps)
         comparison.expect(comparison.compared > 50, f"only {comparison.compared} tensors could be compared")

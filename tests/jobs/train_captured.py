@@ -89,9 +89,12 @@ def make(kind):
         return model, model, [adamw(model.parameters(), lr=1e-3)]
     if kind == "tp":
         from torch.distributed.device_mesh import init_device_mesh
+        from torch.distributed.tensor import Replicate
         from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
         model, mesh = TinyModel(), init_device_mesh("cpu", (2,))
+        # The gradient of the embedding is whole on each rank, of which each holds half of the vocabulary.
+        parallelize_module(model, mesh, {"embedding": RowwiseParallel(input_layouts=Replicate())})
         for block in model.blocks.values():
             parallelize_module(block, mesh, {"up": ColwiseParallel(), "down": RowwiseParallel()})
         return model, model, [adamw(model.parameters(), lr=1e-3, foreach=False)]

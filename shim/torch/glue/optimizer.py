@@ -183,7 +183,7 @@ def capture_pieces(follower, probe, parameter, tensor):
     for piece in follower.pieces[id(parameter)]:
         place, stretch = piece.place, piece.stretch
         if is_dtensor(tensor) and tensor is not parameter:
-            place = dtensor_place(tensor)
+            place, stretch = place_beside(tensor, parameter, place)
         elif local.dim() != 1 and stretch is not None:
             stretch = None
         capture(local, probe, piece.name, step, 0, key, piece.detail, place, stretch)

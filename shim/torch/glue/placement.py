@@ -71,6 +71,18 @@ def dtensor_place(tensor):
     return (text, shape, offset, mesh_peers(mesh, placements))
 
 
+def place_beside(tensor, parameter, place):
+    """(place, stretch) of a gradient or state that is a DTensor, beside its parameter. One that is whole on each rank, as
+    that of a vocabulary which the ranks divide by rows, is looked at in the parameter's rows: a step takes no others."""
+    _, shape, offset, _ = place
+    rows = tuple(local_part(parameter).shape)
+    whole = is_dtensor(parameter) and all(each.is_replicate() for each in tensor.placements)
+    if whole and tensor.device_mesh == parameter.device_mesh and shape and shape == tuple(tensor.shape):
+        if rows != shape and rows[1:] == shape[1:]:
+            return place, (offset[0], rows[0])
+    return dtensor_place(tensor), None
+
+
 def ddp_place(owner):
     """Of a plain parameter below a DistributedDataParallel: a copy on each rank of its group."""
     module = owner.replicated_by() if owner.replicated_by is not None else None

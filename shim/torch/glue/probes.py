@@ -83,8 +83,9 @@ def take_gradients(parameters, probe, note):
             if grad is None:
                 continue
             local = local_part(grad)
-            place = dtensor_place(grad) if is_dtensor(grad) else piece.place
-            stretch = piece.stretch if local.dim() == 1 else None
+            place, stretch = piece.place, piece.stretch if local.dim() == 1 else None
+            if is_dtensor(grad):
+                place, stretch = place_beside(grad, parameter, place)
             number = next_occurrence(probe, piece.name)
             detail = getattr(piece, "detail", None) or ""
             capture(local, probe, piece.name, window_step(), number, 0, detail, place, stretch)
