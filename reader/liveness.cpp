@@ -27,7 +27,10 @@ bool is_this_machine(const ProcessInfo& process) {
 }  // namespace
 
 bool is_running(std::uint32_t pid, std::uint64_t recording_since_ns) {
-  const std::string stat = first_line("/proc/" + std::to_string(pid) + "/stat");
+  return tells_of_life(first_line("/proc/" + std::to_string(pid) + "/stat"), recording_since_ns);
+}
+
+bool tells_of_life(const std::string& stat, std::uint64_t recording_since_ns) {
   // The program's name, in parentheses, may hold anything; the fields after it are the state and then numbers.
   const std::size_t name_end = stat.rfind(')');
   if (name_end == std::string::npos) return false;
@@ -35,15 +38,19 @@ bool is_running(std::uint32_t pid, std::uint64_t recording_since_ns) {
   std::string state;
   fields >> state;
   if (state == "Z" || state == "X") return false;
-  constexpr int kFieldsBeforeStart = 18;  // fields 4 to 21; the start time is number 22
-  std::string ignored;
-  for (int field = 0; field < kFieldsBeforeStart; ++field) fields >> ignored;
-  std::uint64_t start_ticks = 0;
-  if (!(fields >> start_ticks)) return false;
-  const auto ticks_per_second = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
+  std::array<std::int64_t, 19> numbers{};  // fields 4 to 22
+  for (std::int64_t& number : numbers) {
+    if (!(fields >> number)) return false;
+  }
+  const std::int64_t kernel_flags = numbers[5];
+  const std::int64_t start_ticks = numbers[18];
+  // A large process that was killed takes a while to give back its memory.
+  constexpr std::int64_t kExiting = 0x4;  // PF_EXITING of the kernel's sched.h
+  if ((kernel_flags & kExiting) != 0) return false;
+  const std::int64_t ticks_per_second = sysconf(_SC_CLK_TCK);
   // Ticks since boot include time asleep, CLOCK_MONOTONIC does not: then an old process may look too young, and is
   // taken for another one only if the machine slept.
-  return start_ticks / ticks_per_second <= recording_since_ns / 1'000'000'000 + 1;
+  return static_cast<std::uint64_t>(start_ticks / ticks_per_second) <= recording_since_ns / 1'000'000'000 + 1;
 }
 
 Life life_of(const Trace& trace) {

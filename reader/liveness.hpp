@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "reader/trace.hpp"
 
@@ -20,5 +21,8 @@ Life life_of(const Trace& trace);
 // The part that asks the system: is `pid` on this machine the process that started to record at `recording_since_ns`
 // (CLOCK_MONOTONIC)? A later process that was given the same number is not.
 bool is_running(std::uint32_t pid, std::uint64_t recording_since_ns);
+
+// The same, of what /proc/<pid>/stat says of it, see proc(5): neither a dead process nor one that is on its way out is.
+bool tells_of_life(const std::string& stat, std::uint64_t recording_since_ns);
 
 }  // namespace plumbline::reader

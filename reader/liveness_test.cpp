@@ -79,6 +79,15 @@ TEST(LivenessTest, ADeadChildThatNobodyCollectedIsGone) {
   waitpid(child, nullptr, 0);
 }
 
+TEST(LivenessTest, AProcessOnItsWayOutIsGone) {
+  const std::string rest = " 0 2 0 0 0 0 0 0 0 0 20 0 67 0 100 5 ";
+  EXPECT_TRUE(tells_of_life("7 (py ) thon) S 1 7 7 0 -1 4194304" + rest, now_ns()));
+  EXPECT_FALSE(tells_of_life("7 (py ) thon) R 1 7 7 0 -1 4194308" + rest, now_ns()));
+  EXPECT_FALSE(tells_of_life("7 (python) Z 1 7 7 0 -1 4194304" + rest, now_ns()));
+  EXPECT_FALSE(tells_of_life("7 (python) S 1 7 7", now_ns()));
+  EXPECT_FALSE(tells_of_life("", now_ns()));
+}
+
 TEST(LivenessTest, OtherMachinesAndBootsCannotBeAsked) {
   EXPECT_EQ(life_of_process(own_pid(), "another-host", this_boot(), false), Life::kUnknown);
   EXPECT_EQ(life_of_process(own_pid(), this_host(), "another-boot", false), Life::kUnknown);

@@ -34,7 +34,7 @@ TEST(RunClockTest, TheEarliestProcessStartsTheRun) {
   const TempDir directory;
   write(directory.path(), 0, 103 * kSecond, 1003 * kSecond);
   write(directory.path(), 1, 100 * kSecond, 1000 * kSecond);
-  const Run run = open_run(directory.path());
+  const auto run = open_run(directory.path());
   const RunClock clock(run);
   EXPECT_EQ(clock.start_realtime_ns(), 1000 * kSecond);
   EXPECT_EQ(clock.since_start(0, 103 * kSecond), static_cast<std::int64_t>(3 * kSecond));
@@ -46,7 +46,7 @@ TEST(RunClockTest, TraceTimeIsTheInverse) {
   const TempDir directory;
   write(directory.path(), 0, 100 * kSecond, 1000 * kSecond);
   write(directory.path(), 1, 7 * kSecond, 1002 * kSecond, "boot-b");
-  const Run run = open_run(directory.path());
+  const auto run = open_run(directory.path());
   const RunClock clock(run);
   for (std::size_t trace = 0; trace < 2; ++trace) {
     for (const double seconds : {0.0, 0.5, 3.25}) {
@@ -61,7 +61,7 @@ TEST(RunClockTest, HostsThatShareNothingAreAlignedByTheWallClock) {
   const TempDir directory;
   write(directory.path(), 0, 100 * kSecond, 1000 * kSecond);
   write(directory.path(), 1, 7 * kSecond, 1002 * kSecond, "boot-b");
-  const Run run = open_run(directory.path());
+  const auto run = open_run(directory.path());
   const RunClock clock(run);
   EXPECT_EQ(clock.since_start(1, 7 * kSecond), static_cast<std::int64_t>(2 * kSecond));
 }
@@ -69,7 +69,7 @@ TEST(RunClockTest, HostsThatShareNothingAreAlignedByTheWallClock) {
 TEST(RunClockTest, ImpossibleTimesSaturate) {
   const TempDir directory;
   write(directory.path(), 0, 100 * kSecond, 1000 * kSecond);
-  const Run run = open_run(directory.path());
+  const auto run = open_run(directory.path());
   const RunClock clock(run);
   EXPECT_EQ(clock.trace_time(0, 1e300), UINT64_MAX);
   EXPECT_EQ(clock.trace_time(0, -1e300), 0U);
