@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "checks/gradient_trails.hpp"
 #include "checks/observations.hpp"
@@ -172,17 +173,23 @@ class ReplicaCheck {
            messages);
   }
 
+  // The parameter of a set as two of its ranks have it in another step; null where one has not.
+  static std::pair<const CapturedParameter*, const CapturedParameter*> both_at(
+      const std::map<int, const CapturedStep*>& ranks, const ReplicaSet& set, const Pair& pair) {
+    const auto of = [&](int rank) -> const CapturedParameter* {
+      const auto at = ranks.find(rank);
+      return at == ranks.end() ? nullptr : at->second->find(set.name);
+    };
+    return {of(pair.rank_a), of(pair.rank_b)};
+  }
+
   // Whether the difference of the first step is still the same at the last one.
   std::string stays(const ReplicaSet& set, const Pair& pair, const std::vector<double>& then) {
     for (auto at = by_place_.rbegin(); at != by_place_.rend(); ++at) {
       if (at->first.first != set.ordinal || at->first.second <= pair.step_a->step) continue;
-      const auto a = at->second.find(pair.rank_a);
-      const auto b = at->second.find(pair.rank_b);
-      if (a == at->second.end() || b == at->second.end()) continue;
-      const CapturedParameter* pa = a->second->find(set.name);
-      const CapturedParameter* pb = b->second->find(set.name);
-      if (pa == nullptr || pb == nullptr) continue;
-      const std::vector<double> now = difference(loader_, pa->param.after, pb->param.after);
+      const auto [a, b] = both_at(at->second, set, pair);
+      if (a == nullptr || b == nullptr) continue;
+      const std::vector<double> now = difference(loader_, a->param.after, b->param.after);
       if (now.size() != then.size() || now.empty()) continue;
       double moved = 0;
       for (std::size_t i = 0; i < now.size(); ++i) moved = std::max(moved, std::fabs(now[i] - then[i]));
@@ -237,13 +244,9 @@ class ReplicaCheck {
     if (compare(loader_, pair.a->param.after, pair.b->param.after) != Likeness::kDifferent) return std::nullopt;
     for (auto at = by_place_.upper_bound({set.ordinal, pair.step_a->step}); at != by_place_.end(); ++at) {
       if (at->first.first != set.ordinal) break;
-      const auto a = at->second.find(pair.rank_a);
-      const auto b = at->second.find(pair.rank_b);
-      if (a == at->second.end() || b == at->second.end()) continue;
-      const CapturedParameter* pa = a->second->find(set.name);
-      const CapturedParameter* pb = b->second->find(set.name);
-      if (pa == nullptr || pb == nullptr) continue;
-      if (compare(loader_, pa->param.before, pb->param.before) == Likeness::kEqual) return at->first.second;
+      const auto [a, b] = both_at(at->second, set, pair);
+      if (a == nullptr || b == nullptr) continue;
+      if (compare(loader_, a->param.before, b->param.before) == Likeness::kEqual) return at->first.second;
     }
     return std::nullopt;
   }
